@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Pins again what pyproject.toml asks for (needs uv): exact versions with hashes, no address. For maintainers.
+set -euo pipefail
+cd "$(dirname "$0")"
+compile() {
+    uv pip compile --quiet pyproject.toml --universal --python-version 3.11 --fork-strategy fewest --generate-hashes \
+        --no-header --no-annotate --no-emit-index-url --no-emit-package mtgender "$@"
+}
+compile --extra analysis -o requirements.lock
+compile --extra analysis --extra test -c requirements.lock -o requirements-test.lock
+compile --extra analysis --extra lab -c requirements.lock -o requirements-lab.lock
+compile --extra producers -c requirements.lock -o requirements-producers.lock

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Tests. Fast suite by default; --all adds producers, cluster and fault injection. Other options go to pytest.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
+. src/environment.sh
+
+all='' options=()
+for argument in "$@"; do
+    case $argument in
+        -h | --help) sed -n '2p' run_tests.sh | sed 's/^# //'; exit 0 ;;
+        --all) all=1 ;;
+        *) options+=("$argument") ;;
+    esac
+done
+make_environment .venv requirements-test.lock requirements.lock
+[ -z "$all" ] || make_environment .venv-producers requirements-producers.lock
+PATH="$PWD/.venv/bin:$PATH"
+export PATH OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+say "ruff"
+ruff check --quiet . || exit 1
+say "pytest"
+if [ -n "$all" ]; then
+    pytest -n "$(cores)" "${options[@]}"
+else
+    pytest -n "$(cores)" -m "not slow" "${options[@]}"
+fi

@@ -1,0 +1,7 @@
+"""`python -m mtgender`."""
+
+import sys
+
+from mtgender.cli import main
+
+sys.exit(main())

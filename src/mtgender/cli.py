@@ -1,0 +1,387 @@
+"""`python -m mtgender …`: what the workflow and people call from a shell.
+
+Every command prints one clear line for bad input (exit status 2) and never a traceback for it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import hashlib
+import importlib.metadata
+import json
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+
+from mtgender import data, formats, study
+from mtgender.study import ROOT, InputError, display_path
+
+DEFAULT = "studies/occupairs.yaml"
+
+
+def prepare(args):
+    """read and validate the study's files"""
+    chosen = study.load(args.study)
+    runs = data.prepare(chosen)
+    for problem in runs.loc[runs["status"] == "refused", "problem"]:
+        print(f"refused: {problem}", file=sys.stderr)
+    print(f"{(runs['status'] == 'ok').sum()} of {len(runs)} runs read")
+
+
+def infer(args):
+    """measure, bootstrap and test every run"""
+    from mtgender import inference
+    inference.infer(study.load(args.study))
+
+
+def notebook_parameters(path):
+    """Names that a notebook's `parameters` cell assigns.
+
+    Raises
+    ------
+    InputError
+        If no code cell is tagged `parameters` (papermill would put its values where the defaults overwrite them).
+    """
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    tagged = [c for c in cells if c["cell_type"] == "code" and "parameters" in c["metadata"].get("tags", [])]
+    if len(tagged) != 1:
+        raise InputError(f"{len(tagged)} cells tagged 'parameters', expected one", path=path)
+    return [t.id for node in ast.parse("".join(tagged[0]["source"])).body if isinstance(node, (ast.Assign, ast.AnnAssign))
+            for t in (node.targets if isinstance(node, ast.Assign) else [node.target])]
+
+
+def check_parameters(path, given):
+    """Refuse parameters that a notebook does not have (papermill only warns)."""
+    known = notebook_parameters(path)
+    for name in given:
+        if name not in known:
+            raise InputError(f"no parameter {name!r}", path=path, hint=f"It has {', '.join(known)}")
+
+
+def export(args):
+    """write the study's texts in the WMT25 or WMT26 evaluation format"""
+    chosen = study.load(args.study)
+    languages = args.language or chosen.languages
+    for code in languages:
+        if code not in chosen.languages:
+            raise InputError(f"language {code!r} is not in the study", path=chosen.path, hint=f"It has {', '.join(chosen.languages)}")
+        pairs = data.read_pairs(chosen.pairs, code)
+        if args.format == "wmt25":
+            path = args.out / f"{chosen.pairs.name}.en-{code}.tsv"
+            text = "\n".join("\t".join(row) for row in [formats.WMT25_TEXTS, *formats.wmt25_texts(pairs, code, chosen.pairs.name)
+                                                        .itertuples(index=False)]) + "\n"
+        else:
+            path = args.out / f"{chosen.pairs.name}.en-{code}.jsonl"
+            text = "\n".join(formats.wmt26_texts(pairs, code, chosen.pairs.name)) + "\n"
+        data.replace(path, lambda p, text=text: p.write_text(text, encoding="utf-8", newline="\n"))
+        print(f"{path}: {len(pairs)} pairs")
+
+
+def _produce(kind, args):
+    from mtgender import producers
+    chosen = study.load(args.study)
+    registry = producers.EVALUATORS if kind == "scores" else producers.ANNOTATORS
+    if args.name not in registry:
+        raise InputError(f"unknown {'evaluator' if kind == 'scores' else 'annotator'} {args.name!r}", hint=f"Known: {', '.join(registry)}")
+    out = args.out or chosen.results / "produced" / kind
+    for code in args.language or chosen.languages:
+        pairs = data.read_pairs(chosen.pairs, code)
+        if kind == "scores":
+            producers.score_language(args.name, code, pairs, out, limit=args.limit)
+            if not args.limit:
+                producers.validate_language(args.name, code, pairs, out)
+        else:
+            producers.annotate_language(args.name, code, pairs, out, limit=args.limit)
+        print(f"{display_path(out / args.name)}: {code} done")
+
+
+def score(args):
+    """score the study's pairs with an evaluator (needs the producers extra)"""
+    _produce("scores", args)
+
+
+def annotate(args):
+    """mark error spans in the study's pairs with an annotator (needs the producers extra)"""
+    _produce("annotations", args)
+
+
+def rescore(args):
+    """make the committed scores and annotations again and say what differs"""
+    from mtgender import producers
+    chosen = study.load(args.study)
+    out, differing = ROOT / "results" / "rescore", 0
+    for kind, registry in (("scores", producers.EVALUATORS), ("annotations", producers.ANNOTATORS)):
+        for name, code in chosen.runs(kind):
+            if name not in registry:
+                print(f"{name} ({code}): not made by this project, left alone")
+                continue
+            _produce(kind, argparse.Namespace(study=args.study, name=name, language=[code], out=out / kind, limit=args.limit))
+            committed = getattr(chosen, kind)[name].file(code)
+            made = out / kind / name / committed.name
+            problem = _compare_produced(committed, made, kind)
+            print(f"{name} ({code}): {problem or 'the same'}")
+            differing += bool(problem)
+            if args.accept and problem:
+                for file in (made, *(made.parent / f for f in ("card.yaml", "validity.csv"))):
+                    if file.is_file():
+                        committed.parent.mkdir(parents=True, exist_ok=True)
+                        shutil.copyfile(file, committed.parent / file.name)
+                print(f"{name} ({code}): committed file replaced")
+    return 1 if differing and not args.accept else 0
+
+
+def _compare_produced(committed, made, kind, rtol=1e-4):
+    """What differs between a committed producer file and one made again; empty if nothing does."""
+    if not committed.is_file():
+        return "no committed file yet"
+    old, new = data.read_lines(committed), data.read_lines(made)
+    if kind == "annotations":
+        ids = {json.loads(line)["segment_id"] for line in new}
+        old = [line for line in old if json.loads(line)["segment_id"] in ids]
+        changed = sum(a != b for a, b in zip(old, new)) + abs(len(old) - len(new))
+        return f"{changed} annotations differ" if changed else ""
+    old, new = (data.read_tsv(p, ["segment_id", "masculine", "feminine"]).set_index("segment_id") for p in (committed, made))
+    if not set(new.index) <= set(old.index):
+        return "other segments"
+    a, b = (f.loc[new.index, ["masculine", "feminine"]].astype(float).to_numpy() for f in (old, new))
+    moved = abs(a - b) > rtol * abs(a).clip(1e-12)
+    return f"{int(moved.sum())} scores differ by more than {rtol:g} (largest {abs(a - b).max():.2g})" if moved.any() else ""
+
+
+def reading(args):
+    """the reading copy of study-level notebooks as Markdown, and all executed notebooks as an HTML site"""
+    chosen = study.load(args.study)
+    executed = sorted(chosen.notebooks.rglob("*.ipynb"))
+    top = [p for p in executed if (ROOT / "notebooks" / p.relative_to(chosen.notebooks)).is_file()]
+    _reading_copy(chosen, top)
+    _site(chosen, executed)
+
+
+def _reading_copy(chosen, executed):
+    import nbformat
+    from nbconvert import MarkdownExporter
+    from traitlets.config import Config
+
+    from mtgender.figures import same_picture
+    config = Config()
+    config.TagRemovePreprocessor.remove_cell_tags = {"parameters", "injected-parameters", "colophon"}
+    config.MarkdownExporter.preprocessors = ["nbconvert.preprocessors.TagRemovePreprocessor"]
+    config.MarkdownExporter.exclude_input = True
+    exporter = MarkdownExporter(config=config)
+    for path in executed:
+        name = path.relative_to(chosen.notebooks).with_suffix("").as_posix().replace("/", "_")
+        body, resources = exporter.from_notebook_node(nbformat.read(path, 4))
+        for number, (key, content) in enumerate(sorted(resources["outputs"].items()), 1):
+            picture = f"{name}_{number}{Path(key).suffix}"
+            body = body.replace(key, picture)
+            if not same_picture(chosen.reading / picture, content):
+                data.replace(chosen.reading / picture, lambda p, content=content: p.write_bytes(content))
+        source = f"../../notebooks/{path.relative_to(chosen.notebooks).as_posix()}"
+        text = re.sub(r"<style scoped>.*?</style>\s*", "", body, flags=re.S)
+        text = re.sub(r"\n{3,}", "\n\n", text).strip() + f"\n\n---\nExecuted copy of [{Path(source).name}]({source}), code left out.\n"
+        target = chosen.reading / f"{name}.md"
+        if not target.is_file() or target.read_text(encoding="utf-8") != text:
+            data.replace(target, lambda p, text=text: p.write_text(text, encoding="utf-8", newline="\n"))
+    print(f"{display_path(chosen.reading)}: {len(executed)} pages")
+
+
+def _site(chosen, executed):
+    """One nbconvert call for all executed notebooks, and an index."""
+    site, flat = chosen.results / "site", chosen.results / ".site"
+    shutil.rmtree(flat, ignore_errors=True)
+    flat.mkdir(parents=True)
+    names = {p: p.relative_to(chosen.notebooks).with_suffix("").as_posix().replace("/", "_") for p in executed}
+    for path, name in names.items():
+        shutil.copyfile(path, flat / f"{name}.ipynb")
+    subprocess.run([sys.executable, "-m", "nbconvert", "--to", "html", "--log-level", "ERROR", "--output-dir", str(site),
+                    *(str(flat / f"{n}.ipynb") for n in names.values())], check=True)
+    shutil.rmtree(flat)
+    groups = {}
+    for path, name in names.items():
+        groups.setdefault(path.relative_to(chosen.notebooks).parts[0].removesuffix(".ipynb"), []).append(
+            (name, _title(path), " · ".join(path.relative_to(chosen.notebooks).with_suffix("").parts[2:])))
+    body = "".join(f"<h2>{group}</h2><ul>" + "".join(f'<li><a href="{n}.html">{t}</a> {x}</li>' for n, t, x in rows) + "</ul>"
+                   for group, rows in groups.items())
+    page = ('<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+            f"<title>{chosen.title}</title><style>body{{font:16px/1.5 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem;"
+            f"color:#22262b}}a{{color:#3b6fb6}}</style><h1>{chosen.title}</h1><p>Executed notebooks of the study <b>{chosen.name}</b>.</p>"
+            f"{body}</html>\n")
+    data.replace(site / "index.html", lambda p: p.write_text(page, encoding="utf-8"))
+    print(f"{display_path(site / 'index.html')}: {len(names)} notebooks")
+
+
+def _title(path):
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        if cell["cell_type"] == "markdown":
+            return "".join(cell["source"]).splitlines()[0].lstrip("# ")
+    return path.stem
+
+
+def sha256(path):
+    """SHA-256 of a file, hexadecimal."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def git_commit():
+    """The repository's commit, with `-dirty` if files that git tracks were changed; empty outside git."""
+    try:
+        result = subprocess.run(["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"],
+                                capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return result.stdout.strip()
+
+
+def colophon(chosen, **parameters):
+    """What a notebook ends with: versions, commit, parameters, input hashes.
+
+    Returns
+    -------
+    DataFrame
+        item, value.
+    """
+    versions = {name: importlib.metadata.version(name) for name in ("numpy", "pandas", "scipy", "matplotlib", "papermill")}
+    rows = [("mtgender", importlib.metadata.version("mtgender") if _installed() else "0.1.0"), ("commit", git_commit() or "unknown"),
+            ("python", platform.python_version()), *versions.items(), *((f"parameter {k}", v) for k, v in parameters.items()),
+            *((f"sha256 {display_path(f)}", sha256(f)[:16]) for f in (*chosen.source_files(), *chosen.files()))]
+    return pd.DataFrame(rows, columns=["item", "value"])
+
+
+def _installed():
+    try:
+        importlib.metadata.version("mtgender")
+    except importlib.metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+def manifest(args):
+    """hashes, parameters, versions, commit and wall times of a run"""
+    chosen = study.load(args.study)
+    notebooks = {}
+    for path in sorted(chosen.notebooks.rglob("*.ipynb")):
+        meta = json.loads(path.read_text(encoding="utf-8"))["metadata"].get("papermill", {})
+        source = Path(meta.get("input_path", ""))
+        notebooks[path.relative_to(chosen.notebooks).as_posix()] = {
+            "notebook": source.as_posix(), "sha256": sha256(ROOT / source) if source.name and (ROOT / source).is_file() else None,
+            "parameters": meta.get("parameters"), "seconds": round(meta["duration"], 2) if meta.get("duration") else None,
+            "failed": meta.get("exception")}
+    content = {"study": chosen.name, "commit": git_commit(), "python": platform.python_version(),
+               "packages": {d.metadata["Name"]: d.version for d in sorted(importlib.metadata.distributions(), key=lambda d: d.metadata["Name"].lower())},
+               "inputs": {display_path(f): sha256(f) for f in (*chosen.source_files(), *chosen.files())}, "notebooks": notebooks,
+               "tables": {display_path(f): sha256(f) for f in sorted(chosen.tables.glob("*.csv"))}}
+    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+    data.replace(chosen.results / "manifest.json", lambda p: p.write_text(text, encoding="utf-8"))
+
+
+def report(args):
+    """what a run refused or failed at; exit status 1 if anything"""
+    chosen = study.load(args.study)
+    failed = 0
+    runs = data.read_runs(chosen) if (chosen.prepared / "runs.csv").is_file() else pd.DataFrame({"status": [], "problem": []})
+    for problem in runs.loc[runs["status"] == "refused", "problem"]:
+        print(f"refused   {problem}")
+        failed += 1
+    for path in sorted(chosen.notebooks.rglob("*.ipynb")):
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if not content["metadata"].get("papermill", {}).get("exception"):
+            continue
+        count, error = next(((c["execution_count"], o) for c in content["cells"] for o in c.get("outputs", [])
+                             if o["output_type"] == "error"), ("?", {"ename": "did not finish", "evalue": ""}))
+        print(f"failed    {content['metadata']['papermill']['input_path']}, cell {count}: {error['ename']}: {error['evalue'][:300]}\n"
+              f"          executed copy: {display_path(path)}")
+        failed += error["ename"] != "InputError"
+    return 1 if failed else 0
+
+
+def check(args):
+    """compare a study's tables with the committed ones"""
+    from mtgender import tables
+    made, committed = study.load(args.study).tables, ROOT / "tables"
+    failed = 0
+    names = sorted({p.name for p in (*committed.glob("*.csv"), *made.glob("*.csv"))})
+    for name in names:
+        old, new = committed / name, made / name
+        found = ([f"{name} is not made any more"] if not new.is_file() else [f"{name} is not committed"] if not old.is_file()
+                 else [f"{name}: {d}" for d in tables.differences(tables.read_csv(old), tables.read_csv(new))])
+        print("\n".join(f"differs   {line}" for line in found) if found else f"same      {name}")
+        failed += bool(found)
+    print(f"{len(names) - failed} of {len(names)} tables are the same")
+    return 1 if failed or not names else 0
+
+
+def claims(args):
+    """the map of claims (which rule makes which table and figure) as Markdown"""
+    print(claims_map(subprocess.run(["snakemake", "--summary", "--nolock"], cwd=ROOT, check=True, capture_output=True, text=True).stdout))
+
+
+def claims_map(summary):
+    """Markdown rows rule -> notebook, tables and figures.
+
+    Parameters
+    ----------
+    summary : str
+        What `snakemake --summary` prints.
+    """
+    text = (ROOT / "Snakefile").read_text(encoding="utf-8")
+    rules = re.findall(r'^rule (\w+):\n    """(.*?)"""\n(.*?)(?=^rule |\Z)', text, flags=re.S | re.M)
+    outputs = {}
+    for line in summary.splitlines()[1:]:
+        cells = line.split("\t")
+        if cells[0].startswith(("tables/", "figures/")):
+            outputs.setdefault(cells[2], []).append(cells[0])
+    rows = ["| result | notebook | files |", "| --- | --- | --- |"]
+    for rule, purpose, body in rules:
+        if rule in outputs:
+            notebook = re.search(r'notebook="([^"]+)"', body).group(1)
+            files = ", ".join(f"[{Path(f).name}]({f})" for f in outputs[rule] if f.endswith((".md", ".png")))
+            rows.append(f"| {' '.join(purpose.split())} | [{Path(notebook).stem}]({notebook}) | {files} |")
+    return "\n".join(rows)
+
+
+def parser():
+    """The command line."""
+    top = argparse.ArgumentParser(prog="python -m mtgender", description="Masculine and feminine forms in machine translation.")
+    commands = top.add_subparsers(dest="command", required=True, metavar="command")
+
+    def add(function, *arguments, positional=True):
+        sub = commands.add_parser(function.__name__, help=function.__doc__.split("\n")[0])
+        if positional:
+            sub.add_argument("study", nargs="?", default=DEFAULT, help=f"study file (default {DEFAULT})")
+        for names, options in arguments:
+            sub.add_argument(*names, **options)
+        sub.set_defaults(run=function)
+
+    language = (("--language",), {"action": "append", "metavar": "CODE", "help": "may be given several times; default: all of the study"})
+    made = [(("--study",), {"default": DEFAULT}), language, (("--limit",), {"type": int, "help": "only the first N pairs"}),
+            (("--out",), {"type": Path, "help": "folder (default results/<study>/produced)"})]
+    for function in (prepare, infer, reading, manifest, report, check):
+        add(function)
+    add(rescore, (("--accept",), {"action": "store_true"}), (("--limit",), {"type": int}))
+    for function in (score, annotate):
+        add(function, (("name",), {}), *made, positional=False)
+    add(export, (("--format",), {"choices": ("wmt25", "wmt26"), "default": "wmt25"}), language,
+        (("--out",), {"type": Path, "default": Path("results/export")}))
+    add(claims, positional=False)
+    return top
+
+
+def main(argv=None):
+    """Run one command; returns the exit status (0 fine, 1 something differs or failed, 2 bad input)."""
+    args = parser().parse_args(argv)
+    try:
+        return args.run(args) or 0
+    except InputError as error:
+        print(f"mtgender: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        return 1
+    except OSError as error:
+        print(f"mtgender: {error.strerror}: {error.filename}", file=sys.stderr)
+        return 1

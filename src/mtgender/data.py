@@ -1,0 +1,445 @@
+"""Our own file formats, read strictly into frames.
+
+Text is UTF-8 split on LF only; TSV knows no quoting; ids are opaque text and join the files, positions never do. Nothing is
+dropped, filled or guessed: what does not fit raises `InputError` with file, line and segment id.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+
+import numpy as np
+import pandas as pd
+
+from mtgender import isco
+from mtgender.study import TEXT_TYPES, InputError, display_path
+
+ALTERNATION = re.compile(r"\{([^{}|]*)\|([^{}|]*)\}")
+MISSING = ("", "None", "NaN", "nan", "NA")
+ID_LIST = 3  # ids named in a message
+
+
+def read_lines(path):
+    """Lines of a UTF-8 file, split on LF only; a BOM and CRLF line ends are accepted.
+
+    A CR is content unless *every* line ends with one; U+2028, U+0085, VT and FS are always content.
+
+    Returns
+    -------
+    list of str
+        Without line ends; the empty line after a final LF is not counted.
+    """
+    try:
+        raw = path.read_bytes()
+    except FileNotFoundError:
+        raise InputError("no such file", path=path) from None
+    except IsADirectoryError:
+        raise InputError("is a folder, expected a file", path=path) from None
+    try:
+        text = raw.removeprefix(b"\xef\xbb\xbf").decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"not UTF-8 (byte {raw[error.start]:#04x})", path=path, line=raw[: error.start].count(b"\n") + 1,
+                         hint="Save the file as UTF-8") from None
+    lines = text.removesuffix("\n").split("\n") if text else []
+    if lines and all(line.endswith("\r") for line in lines):
+        lines = [line[:-1] for line in lines]
+    return lines
+
+
+def read_tsv(path, columns):
+    """A TSV with a header, as text.
+
+    Parameters
+    ----------
+    path : Path
+    columns : list of str
+        Columns that must be there, in any order; others are refused.
+
+    Returns
+    -------
+    DataFrame
+        `columns`, all text, and `line` (1-based line of the file).
+    """
+    lines = read_lines(path)
+    if not lines:
+        raise InputError("empty file", path=path, hint=f"Expected a header line: {' <TAB> '.join(columns)}")
+    header = lines[0].split("\t")
+    if sorted(header) != sorted(columns):
+        raise InputError(f"header is {lines[0][:120]!r}, expected the columns {' <TAB> '.join(columns)}", path=path, line=1,
+                         hint="The first line names the columns, separated by TAB")
+    rows = []
+    for number, line in enumerate(lines[1:], 2):
+        cells = line.split("\t")
+        if len(cells) != len(header):
+            known = cells[header.index("segment_id")] if "segment_id" in header and len(cells) > header.index("segment_id") else None
+            raise InputError(f"{len(cells)} cells, expected {len(header)}", path=path, line=number, segment_id=known,
+                             hint="Cells are separated by TAB; a text may not hold a TAB")
+        rows.append((*cells, number))
+    return pd.DataFrame(rows, columns=[*header, "line"])[[*columns, "line"]]
+
+
+def _unique(frame, path, key=("segment_id",)):
+    repeated = frame.duplicated(list(key))
+    if repeated.any():
+        row = frame[repeated].iloc[0]
+        first = frame[(frame[list(key)] == row[list(key)]).all(axis=1)].iloc[0]
+        raise InputError(f"occurs twice (first on line {first['line']})", path=path, line=int(row["line"]),
+                         segment_id=row["segment_id"], hint="Each segment must occur once")
+
+
+def _same_ids(frame, expected, path, what, partial=False):
+    """Refuse ids that are unknown or, unless partial, missing; `expected` is an index of ids."""
+    unknown = frame[~frame["segment_id"].isin(expected)]
+    if len(unknown):
+        row = unknown.iloc[0]
+        raise InputError(f"{len(unknown)} segments are not in {what}", path=path, line=int(row["line"]), segment_id=row["segment_id"],
+                         hint=f"Use the ids of {what}; `python -m mtgender export` writes them")
+    missing = expected[~expected.isin(frame["segment_id"])]
+    if len(missing) and not partial:
+        names = ", ".join(missing[:ID_LIST]) + (" …" if len(missing) > ID_LIST else "")
+        raise InputError(f"{len(missing)} of {len(expected)} segments are missing: {names}", path=path, segment_id=missing[0],
+                         hint="Complete the file, or set allow_partial: true in the study to have it shown as partial")
+
+
+def variants(markup):
+    """Masculine and feminine text of `{masculine|feminine}` notation.
+
+    Parameters
+    ----------
+    markup : str
+
+    Returns
+    -------
+    (str, str)
+
+    Examples
+    --------
+    >>> variants("{Der Klempner|Die Klempnerin} fand das Leck.")
+    ('Der Klempner fand das Leck.', 'Die Klempnerin fand das Leck.')
+    """
+    return ALTERNATION.sub(r"\1", markup), ALTERNATION.sub(r"\2", markup)
+
+
+def spans(markup):
+    """Where the gendered parts stand in the two variants.
+
+    Returns
+    -------
+    (list of (int, int), list of (int, int))
+        Half-open code-point offsets in the masculine and in the feminine text.
+
+    Examples
+    --------
+    >>> spans("Ob {er|sie} kommt?")
+    ([(3, 5)], [(3, 6)])
+    """
+    found, shift = ([], []), [0, 0]
+    for match in ALTERNATION.finditer(markup):
+        for side in (0, 1):
+            start = match.start() - shift[side]
+            found[side].append((start, start + len(match.group(side + 1))))
+            shift[side] += len(match.group(0)) - len(match.group(side + 1))
+    return found
+
+
+def read_source(folder):
+    """The English texts of a challenge set.
+
+    Parameters
+    ----------
+    folder : Path
+        Holds `en.tsv`: segment_id, isco, text_type, occupation, text.
+
+    Returns
+    -------
+    DataFrame
+        segment_id, isco, text_type, term, source; ordered by segment_id.
+    """
+    path = folder / "en.tsv"
+    frame = read_tsv(path, ["segment_id", "isco", "text_type", "occupation", "text"])
+    _unique(frame, path)
+    frame["isco"] = [isco.pad(c, path=path, line=n, segment_id=i) for c, n, i in zip(frame["isco"], frame["line"], frame["segment_id"])]
+    wrong = frame[~frame["text_type"].isin(TEXT_TYPES)]
+    if len(wrong):
+        row = wrong.iloc[0]
+        raise InputError(f"text type {row['text_type']!r}, expected {', '.join(TEXT_TYPES)}", path=path, line=int(row["line"]),
+                         segment_id=row["segment_id"])
+    frame = frame.rename(columns={"occupation": "term", "text": "source"})
+    return frame.drop(columns="line").sort_values("segment_id", ignore_index=True)
+
+
+def read_pairs(folder, language):
+    """The masculine/feminine pairs of one language beside their English source.
+
+    Parameters
+    ----------
+    folder : Path
+        Holds `en.tsv` and `<language>.tsv` (segment_id, occupation, text in `{masculine|feminine}` notation).
+    language : str
+
+    Returns
+    -------
+    DataFrame
+        segment_id, isco, text_type, term, source, occupation, markup, masculine, feminine; ordered by segment_id.
+    """
+    source = read_source(folder)
+    path = folder / f"{language}.tsv"
+    frame = read_tsv(path, ["segment_id", "occupation", "text"])
+    _unique(frame, path)
+    _same_ids(frame, source["segment_id"], path, display_path(folder / "en.tsv"))
+    for row in frame.itertuples():
+        if re.search(r"[{}|]", ALTERNATION.sub("", row.text)):
+            raise InputError("a brace or bar stands alone", path=path, line=row.line, segment_id=row.segment_id,
+                             hint="Gendered words are written {masculine|feminine}")
+    frame = frame.rename(columns={"text": "markup"})
+    frame[["masculine", "feminine"]] = [variants(m) for m in frame["markup"]]
+    same = frame[frame["masculine"] == frame["feminine"]]
+    if len(same):
+        row = same.iloc[0]
+        raise InputError("the masculine and the feminine text are the same", path=path, line=int(row["line"]), segment_id=row["segment_id"])
+    return source.merge(frame.drop(columns="line"), on="segment_id", validate="one_to_one")
+
+
+def number(text):
+    """A finite float, or None for what is not one (`None`, `nan`, `inf`, `1e400`, `8,5`)."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def read_scores(path, segment_ids, higher_is_better=True, partial=False):
+    """One score file, higher is better.
+
+    Parameters
+    ----------
+    path : Path
+        TSV: segment_id, masculine, feminine.
+    segment_ids : Series of str
+        The ids of the study's pairs.
+    higher_is_better : bool
+        If false the scores are negated.
+    partial : bool
+        Accept missing segments and missing scores (left out, never filled).
+
+    Returns
+    -------
+    DataFrame
+        segment_id, masculine, feminine (float), decimals (digits printed after the point).
+
+    Raises
+    ------
+    InputError
+        Missing, duplicate, unknown segment; a score that is not a finite number.
+    """
+    return check_scores(read_tsv(path, ["segment_id", "masculine", "feminine"]), path, segment_ids, higher_is_better, partial)
+
+
+def check_scores(frame, path, segment_ids, higher_is_better=True, partial=False):
+    """Validate score rows (segment_id, masculine, feminine as text, line) of any format; returns what `read_scores` does."""
+    _unique(frame, path)
+    if partial:
+        frame = frame[~frame[["masculine", "feminine"]].isin(MISSING).any(axis=1)]
+    _same_ids(frame, segment_ids, path, "the study's pairs", partial)
+    if not len(frame):
+        raise InputError("no score at all", path=path)
+    table = frame[["segment_id"]].copy()
+    for side in ("masculine", "feminine"):
+        values = [number(v) for v in frame[side]]
+        if None in values:
+            row = frame.iloc[values.index(None)]
+            hint = ("A missing score needs allow_partial: true in the study" if row[side] in MISSING
+                    else "Scores are plain numbers like 0.8312")
+            raise InputError(f"{side} score {row[side]!r} is not a finite number", path=path, line=int(row["line"]),
+                             segment_id=row["segment_id"], hint=hint)
+        table[side] = np.array(values) * (1.0 if higher_is_better else -1.0) + 0.0
+    printed = pd.concat([frame["masculine"], frame["feminine"]])
+    table["decimals"] = int(printed.str.extract(r"\.(\d+)", expand=False).fillna("").str.len().max())
+    return table.reset_index(drop=True)
+
+
+def _span_problem(error, length):
+    if not isinstance(error, dict) or not all(isinstance(error.get(k), int) and not isinstance(error.get(k), bool) for k in ("start", "end")):
+        return "an error needs whole numbers start and end"
+    if not 0 <= error["start"] < error["end"] <= length:
+        return f"span {error['start']}-{error['end']} does not lie in the text of {length} characters"
+    return None
+
+
+def read_annotations(path, pairs, partial=False):
+    """One annotation file.
+
+    Parameters
+    ----------
+    path : Path
+        JSON lines: {segment_id, variant, errors: [{start, end, severity, category}], omission, instruction_fault}; offsets in
+        code points, half-open.
+    pairs : DataFrame
+        segment_id, masculine, feminine: the annotated texts.
+    partial : bool
+        Accept missing segments and leave malformed annotations out; else both are refused.
+
+    Returns
+    -------
+    DataFrame
+        segment_id, variant, n_errors, omission, instruction_fault, errors (list of (start, end, severity, category)).
+    """
+    texts = {(i, v): t for v in ("masculine", "feminine") for i, t in zip(pairs["segment_id"], pairs[v])}
+    rows = []
+    for number_, line in enumerate(read_lines(path), 1):
+        where = {"path": path, "line": number_}
+        try:
+            record = json.loads(line)
+        except ValueError:
+            raise InputError("not a JSON object", **where, hint="One annotation a line") from None
+        if not isinstance(record, dict) or not {"segment_id", "variant", "errors"} <= set(record):
+            raise InputError("expected the keys segment_id, variant, errors, omission, instruction_fault", **where)
+        where["segment_id"] = segment_id = record["segment_id"]
+        variant = record["variant"]
+        if variant not in ("masculine", "feminine"):
+            raise InputError(f"variant {variant!r}, expected masculine or feminine", **where)
+        if (segment_id, variant) not in texts:
+            raise InputError("not in the study's pairs", **where, hint="Use the ids that `python -m mtgender export` writes")
+        errors, flags = record["errors"], [record.get(k, False) for k in ("omission", "instruction_fault")]
+        problem = None if isinstance(errors, list) else "errors is not a list"
+        problem = problem or next(filter(None, (_span_problem(e, len(texts[segment_id, variant])) for e in errors)), None)
+        if not all(isinstance(f, bool) for f in flags):
+            problem = "omission and instruction_fault must be true or false"
+        if problem:
+            if partial:
+                continue
+            raise InputError(problem, **where, hint="A malformed annotation is invalid, never error-free")
+        rows.append((segment_id, variant, len(errors), *flags,
+                     [(e["start"], e["end"], e.get("severity", ""), e.get("category", "")) for e in errors], number_))
+    frame = pd.DataFrame(rows, columns=["segment_id", "variant", "n_errors", "omission", "instruction_fault", "errors", "line"])
+    _unique(frame, path, ("segment_id", "variant"))
+    both = frame.groupby("segment_id")["variant"].transform("size") == 2
+    if partial:
+        frame = frame[both]
+    elif not both.all():
+        row = frame[~both].iloc[0]
+        raise InputError(f"only the {row['variant']} variant is annotated", path=path, line=int(row["line"]), segment_id=row["segment_id"])
+    _same_ids(frame, pairs["segment_id"], path, "the study's pairs", partial)
+    if not len(frame):
+        raise InputError("no annotation at all", path=path)
+    return frame.drop(columns="line")
+
+
+def gender_density(markup):
+    """Share of a variant's whitespace-separated tokens that stand inside alternations, mean of the two variants.
+
+    Examples
+    --------
+    >>> gender_density("{Der Klempner|Die Klempnerin} kam spät.")
+    0.5
+    """
+    inside = [sum(len(m.group(side).split()) for m in ALTERNATION.finditer(markup)) for side in (1, 2)]
+    total = [len(text.split()) for text in variants(markup)]
+    return float(np.mean([i / t for i, t in zip(inside, total)]))
+
+
+def replace(path, write):
+    """Write a file whole or not at all: `write` fills a neighbour, which then takes the file's place.
+
+    Parameters
+    ----------
+    path : Path
+    write : callable
+        Takes the path to write to.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        write(part)
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def prepare(study):
+    """Read and validate everything a study names; write it as parquet frames.
+
+    A bad file refuses its run, with one line that says why; the other runs go on.
+
+    Parameters
+    ----------
+    study : Study
+
+    Returns
+    -------
+    DataFrame
+        One row a declared run: kind, system, label, language, role, references, baseline, status (ok, refused), n, decimals, note,
+        problem. Also written to `prepared/runs.csv`, beside pairs, scores and annotations.
+
+    Raises
+    ------
+    InputError
+        If the English texts cannot be read: nothing can be measured then.
+    """
+    read_source(study.pairs)
+    pairs, bad_pairs = {}, {}
+    for code in study.languages:
+        try:
+            pairs[code] = read_pairs(study.pairs, code)
+        except InputError as error:
+            bad_pairs[code] = str(error)
+    runs, tables = [], {"scores": [], "annotations": []}
+    for kind, (system, code) in [(k, run) for k in tables for run in study.runs(k)]:
+        entry = getattr(study, kind)[system]
+        run = {"kind": kind, "system": system, "label": entry.label, "language": code, "role": entry.role(code),
+               "references": entry.references, "baseline": entry.baseline, "status": "refused", "n": 0, "decimals": pd.NA,
+               "note": "", "problem": bad_pairs.get(code, "")}
+        runs.append(run)
+        if code in bad_pairs:
+            continue
+        try:
+            table = _read_run(study, entry, code, pairs[code])
+        except InputError as error:
+            run["problem"] = str(error)
+            continue
+        n = table["segment_id"].nunique()
+        run |= {"status": "ok", "n": n}
+        if n < len(pairs[code]):
+            run["note"] = f"partial: {n} of {len(pairs[code])} pairs"
+        if kind == "scores":
+            run["decimals"] = int(table["decimals"].iloc[0])
+            table = table.drop(columns="decimals")
+        tables[kind].append(table.assign(system=system, language=code))
+    runs = pd.DataFrame(runs, columns=["kind", "system", "label", "language", "role", "references", "baseline", "status", "n",
+                                       "decimals", "note", "problem"])
+    languages = [frame.assign(language=code) for code, frame in pairs.items()]
+    empty = {"scores": ["segment_id", "masculine", "feminine", "system", "language"],
+             "annotations": ["segment_id", "variant", "n_errors", "omission", "instruction_fault", "errors", "system", "language"]}
+    if not languages:
+        raise InputError("no language can be read: " + " | ".join(bad_pairs.values()), path=study.path)
+    replace(study.prepared / "pairs.parquet", pd.concat(languages, ignore_index=True).to_parquet)
+    for kind, frames in tables.items():
+        frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=empty[kind])
+        replace(study.prepared / f"{kind}.parquet", frame.to_parquet)
+    replace(study.prepared / "runs.csv", lambda p: runs.to_csv(p, index=False, lineterminator="\n"))
+    return runs
+
+
+def _read_run(study, entry, language, pairs):
+    path = entry.file(language)
+    if not path.is_file():
+        raise InputError("no such file", path=path, hint=f"Place it there, or name the languages of {entry.name!r} in the study "
+                                                         "(languages: [de])")
+    if entry.kind == "annotations":
+        frame = read_annotations(path, pairs, study.allow_partial)
+        return frame.assign(errors=[json.dumps(e, ensure_ascii=False) for e in frame["errors"]])
+    if entry.format == "wmt25":
+        from mtgender.formats import read_wmt25_scores
+        return read_wmt25_scores(path, pairs, language, study.pairs.name, entry.higher_is_better, study.allow_partial)
+    return read_scores(path, pairs["segment_id"], entry.higher_is_better, study.allow_partial)
+
+
+def read_runs(study):
+    """`prepared/runs.csv` with text kept as text."""
+    frame = pd.read_csv(study.prepared / "runs.csv", dtype=str, keep_default_na=False)
+    return frame.assign(n=frame["n"].astype(int), references=frame["references"] == "True", baseline=frame["baseline"] == "True",
+                        decimals=pd.to_numeric(frame["decimals"], errors="coerce").astype("Int64"))

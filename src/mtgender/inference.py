@@ -1,0 +1,423 @@
+"""Uncertainty: occupation-block bootstrap, t-test on occupation means, Benjamini-Hochberg.
+
+The bootstrap resamples occupations, all pairs and all languages of an occupation together, with the same resamples for every
+run. Written as a matrix of counts (replicates x occupations) it is one product with the data of all runs. Its intervals tell the
+sensitivity to how occupations are weighted; they do not speak of new texts. The normalising range is held fixed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from mtgender import data, preference
+from mtgender.study import InputError
+from mtgender.study import load as load_study
+
+EQUAL = 1e-12  # occupation means whose sd is below this share of the largest are one value
+
+
+def resample_counts(n_blocks, replicates, seed):
+    """How often each block is drawn in each replicate.
+
+    Parameters
+    ----------
+    n_blocks, replicates, seed : int
+
+    Returns
+    -------
+    ndarray, shape (replicates, n_blocks), float64
+        Each row sums to `n_blocks`.
+    """
+    return counts_of(np.random.default_rng(seed).integers(0, n_blocks, (replicates, n_blocks)), n_blocks)
+
+
+def counts_of(indices, n_blocks):
+    """The count matrix of given resampling indices, shape (replicates, draws)."""
+    replicates = len(indices)
+    flat = indices + n_blocks * np.arange(replicates)[:, None]
+    return np.bincount(flat.ravel(), minlength=replicates * n_blocks).reshape(replicates, n_blocks).astype(float)
+
+
+def bootstrap_means(values, counts):
+    """Mean over the drawn blocks, for every replicate and column.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n_blocks, columns)
+        Block means; NaN where a column lacks the block (a partial run), which then does not count for that column.
+    counts : ndarray, shape (replicates, n_blocks)
+
+    Returns
+    -------
+    ndarray, shape (replicates, columns)
+    """
+    values = np.asarray(values, float)
+    missing = np.isnan(values)
+    if not missing.any():
+        return counts @ values / counts.sum(axis=1, keepdims=True)
+    return ratio_means(np.where(missing, 0, values), ~missing, counts)
+
+
+def ratio_means(sums, sizes, counts):
+    """(counts * sums) / (counts * sizes): means over pairs when blocks differ in size.
+
+    Parameters
+    ----------
+    sums, sizes : array_like, shape (n_blocks, columns)
+        Sum over the pairs of a block, and their number.
+    counts : ndarray, shape (replicates, n_blocks)
+
+    Returns
+    -------
+    ndarray, shape (replicates, columns)
+    """
+    total = counts @ np.asarray(sizes, float)
+    return np.divide(counts @ np.asarray(sums, float), total, out=np.full(total.shape, np.nan), where=total > 0)
+
+
+def percentile_interval(replicates, level=0.95):
+    """Percentile interval of bootstrap replicates.
+
+    Parameters
+    ----------
+    replicates : ndarray, shape (replicates, columns)
+    level : float
+
+    Returns
+    -------
+    (ndarray, ndarray)
+        Low and high, shape (columns,); linear between order statistics, as numpy, scipy and arch have it.
+    """
+    return tuple(np.quantile(replicates, [(1 - level) / 2, (1 + level) / 2], axis=0))
+
+
+def t_test(means):
+    """Two-sided one-sample t-test of occupation means against 0.
+
+    Parameters
+    ----------
+    means : array_like, shape (n,)
+
+    Returns
+    -------
+    (float, float, str)
+        t, p and a note. All zero: t missing, p = 1, "no difference". All equal and not zero (sd <= 1e-12 of the largest):
+        t missing, p = 0, "all occupations equal". Fewer than two occupations: both missing, "too few occupations".
+    """
+    x = np.asarray(means, float)
+    if len(x) < 2:
+        return float("nan"), float("nan"), "too few occupations"
+    if not x.any():
+        return float("nan"), 1.0, "no difference"
+    if x.std() <= EQUAL * np.abs(x).max():
+        return float("nan"), 0.0, "all occupations equal"
+    result = stats.ttest_1samp(x, 0.0)
+    return float(result.statistic), float(result.pvalue), ""
+
+
+def benjamini_hochberg(p):
+    """Benjamini-Hochberg adjusted p-values.
+
+    Parameters
+    ----------
+    p : array_like, shape (m,)
+        One family.
+
+    Returns
+    -------
+    ndarray, shape (m,)
+
+    Raises
+    ------
+    ValueError
+        If a p-value is missing or outside [0, 1]: it would make every other one undefined.
+    """
+    p = np.asarray(p, float)
+    if np.isnan(p).any() or ((p < 0) | (p > 1)).any():
+        raise ValueError("p-values must lie in [0, 1]; none may be missing")
+    return stats.false_discovery_control(p) if len(p) else p
+
+
+def _adjust(table, family, q):
+    """Add p_adjusted and significant for the rows of a family; the rest stay missing."""
+    family = family & table["p"].notna()
+    table["p_adjusted"] = np.nan
+    table.loc[family, "p_adjusted"] = benjamini_hochberg(table.loc[family, "p"])
+    table["significant"] = (table["p_adjusted"] <= q).where(family).astype("boolean")
+    return table
+
+
+def _matrix(occupations, columns, names):
+    """Occupations x (runs x columns), runs in the order of `names`, NaN where a run lacks an occupation."""
+    wide = occupations.pivot(index="isco", columns=["system", "language"], values=columns)
+    return np.stack([wide[c].reindex(columns=names).to_numpy(float) for c in columns], axis=2)
+
+
+def score_tables(occupations, runs, *, panel, range_scope, q, level, replicates, seed):
+    """All score runs and their macro summaries, with intervals and tests.
+
+    Parameters
+    ----------
+    occupations : DataFrame
+        system, language, isco and the columns of `preference.occupation_means`.
+    runs : DataFrame
+        One row a run: system, language, role, range (native units, by the study's scope), n (pairs), note.
+    panel : sequence of str
+        Languages of the fixed panel.
+    range_scope : {"evaluator", "run"}
+        Whether `range` is one for all languages of an evaluator.
+    q, level, replicates, seed
+        False discovery rate, interval level, bootstrap replicates and seed.
+
+    Returns
+    -------
+    score_runs, score_summaries : DataFrame
+        Columns as documented in data/README.md. Rates are fractions, balance is in points, intervals in native units, except
+        the `_pct_` ones.
+    """
+    names = list(zip(runs["system"], runs["language"]))
+    values = _matrix(occupations, list(preference.MEASURES), names)            # occupations x runs x measures
+    n_blocks, n_runs, n_measures = values.shape
+    counts = resample_counts(n_blocks, replicates, seed)
+    drawn = bootstrap_means(values.reshape(n_blocks, -1), counts).reshape(replicates, n_runs, n_measures)
+    means = np.nanmean(values, axis=0)
+    ranges = runs["range"].to_numpy(float)
+
+    table = runs[["system", "language", "n"]].reset_index(drop=True).copy()
+    table[["signed", "absolute"]] = means[:, :2]
+    for name in ("signed", "absolute"):
+        table[f"{name}_pct"] = preference.percent_of_range(table[name], ranges)
+    for j, name in enumerate(("signed", "absolute")):
+        table[f"{name}_low"], table[f"{name}_high"] = percentile_interval(drawn[:, :, j], level)
+    table[["masculine_win", "feminine_win", "tie"]] = means[:, 2:5]
+    table["balance"] = preference.balance(means[:, 2], means[:, 3])
+    table["balance_low"], table["balance_high"] = percentile_interval(preference.balance(drawn[:, :, 2], drawn[:, :, 3]), level)
+    table["cancellation"] = preference.cancellation(table["signed"], table["absolute"])
+    tests = [t_test(column[~np.isnan(column)]) for column in values[:, :, 0].T]
+    table["t"], table["p"] = [t for t, _, _ in tests], [p for _, p, _ in tests]
+    role = runs["role"].reset_index(drop=True)
+    table = _adjust(table, role == "metric", q)
+    table["role"] = role
+    constant = np.where(ranges == 0, "constant evaluator", "")
+    table["note"] = ["; ".join(filter(None, parts)) for parts in zip([note for *_, note in tests], constant, runs["note"])]
+
+    rows = []
+    for system in dict.fromkeys(runs["system"]):
+        own = (runs["system"] == system).to_numpy()
+        metric = own & (role == "metric").to_numpy()
+        chosen = np.flatnonzero(metric if metric.any() else own)
+        languages = runs["language"].to_numpy()[chosen]
+        in_panel = chosen[np.isin(languages, panel)]
+        complete = len(in_panel) == len(panel)
+        for summary, columns in (("macro_available", chosen), ("macro_panel", in_panel if complete else chosen[:0])):
+            rows.append(_macro(system, summary, columns, means, drawn, ranges, range_scope, level))
+    return table, pd.DataFrame(rows)
+
+
+def _macro(system, summary, columns, means, drawn, ranges, range_scope, level):
+    """Unweighted mean over languages; missing for an incomplete panel."""
+    row = {"system": system, "summary": summary, "n_languages": len(columns)}
+    names = ["signed", "absolute", "signed_pct", "absolute_pct", "balance"]
+    if not len(columns):
+        return row | {f"{n}{s}": np.nan for n in names for s in ("", "_low", "_high")} | {"cancellation": np.nan}
+    scale = ranges[columns] if range_scope == "run" else np.full(len(columns), ranges[columns].max())
+
+    def quantities(x):                                                       # (..., languages, measures) -> (..., 5)
+        native = x[..., :2]
+        pct = preference.percent_of_range(native, scale[:, None])
+        points = preference.balance(x[..., 2], x[..., 3])[..., None]
+        return np.concatenate([native, pct, points], axis=-1).mean(axis=-2)
+
+    value = quantities(means[columns])
+    low, high = percentile_interval(quantities(drawn[:, columns]), level)
+    for j, name in enumerate(names):
+        row |= {name: value[j], f"{name}_low": low[j], f"{name}_high": high[j]}
+    return row | {"cancellation": preference.cancellation(value[0], value[1])}
+
+
+def language_means(occupations, ranges, systems, languages, *, level, replicates, seed):
+    """Mean S% and A% of a panel of systems, by language, with block-bootstrap intervals.
+
+    Parameters
+    ----------
+    occupations : DataFrame
+        system, language, isco, signed, absolute.
+    ranges : DataFrame
+        system, language, range.
+    systems, languages : sequence of str
+        Every system covers every language.
+    level, replicates, seed
+        As in `score_tables`.
+
+    Returns
+    -------
+    DataFrame
+        language, n_systems, signed_pct, absolute_pct (percent of range) with `_low` and `_high`.
+    """
+    names = [(s, code) for code in languages for s in systems]
+    if not names:
+        return pd.DataFrame(columns=["language", "n_systems", *(f"{n}{s}" for n in ("signed_pct", "absolute_pct") for s in ("", "_low", "_high"))])
+    values = _matrix(occupations, ["signed", "absolute"], names)
+    scale = ranges.set_index(["system", "language"])["range"].reindex(pd.MultiIndex.from_tuples(names)).to_numpy(float)
+    percent = preference.percent_of_range(values, scale[:, None])
+    percent = percent.reshape(len(values), len(languages), len(systems), 2).mean(axis=2)        # occupations x languages x measures
+    drawn = bootstrap_means(percent.reshape(len(values), -1), resample_counts(len(values), replicates, seed))
+    low, high = (x.reshape(len(languages), 2) for x in percentile_interval(drawn, level))
+    table = pd.DataFrame({"language": list(languages), "n_systems": len(systems)})
+    for j, name in enumerate(("signed_pct", "absolute_pct")):
+        table[name], table[f"{name}_low"], table[f"{name}_high"] = percent.mean(axis=0)[:, j], low[:, j], high[:, j]
+    return table
+
+
+def panel_systems(runs, languages):
+    """Metrics with an accepted run in every language of the study (the all-language panel)."""
+    runs = runs[(runs["kind"] == "scores") & (runs["status"] == "ok") & (runs["role"] == "metric")]
+    covered = runs.groupby("system")["language"].nunique()
+    return [s for s in dict.fromkeys(runs["system"]) if covered[s] == len(languages)]
+
+
+def error_table(occupations, runs, *, q, level, replicates, seed):
+    """All annotation runs: error-free rates, their difference, interval, test.
+
+    Parameters
+    ----------
+    occupations : DataFrame
+        system, language, isco, masculine, feminine (error-free fractions of the occupation's texts).
+    runs : DataFrame
+        system, language, n, role, note.
+    q, level, replicates, seed
+        As in `score_tables`; the error runs are a family of their own.
+
+    Returns
+    -------
+    DataFrame
+        system, language, n, error_free_masculine, error_free_feminine (fractions), difference, low, high (points), p,
+        p_adjusted, significant, note.
+    """
+    names = list(zip(runs["system"], runs["language"]))
+    values = _matrix(occupations, ["masculine", "feminine"], names)
+    difference = 100 * (values[:, :, 0] - values[:, :, 1])
+    drawn = bootstrap_means(difference, resample_counts(len(difference), replicates, seed))
+    table = runs[["system", "language", "n"]].reset_index(drop=True).copy()
+    table[["error_free_masculine", "error_free_feminine"]] = np.nanmean(values, axis=0)
+    table["difference"] = np.nanmean(difference, axis=0)
+    table["low"], table["high"] = percentile_interval(drawn, level)
+    tests = [t_test(column[~np.isnan(column)]) for column in difference.T]
+    table["p"] = [p for _, p, _ in tests]
+    table = _adjust(table, runs["role"].reset_index(drop=True) == "metric", q)
+    table["note"] = ["; ".join(filter(None, parts)) for parts in zip([note for *_, note in tests], runs["note"])]
+    return table
+
+
+def infer(study):
+    """Measure and test every accepted run of a study; write the result frames.
+
+    Parameters
+    ----------
+    study : Study
+        Its prepared frames are read.
+
+    Returns
+    -------
+    dict of DataFrame
+        `FRAMES`; each also a parquet file under `inference/`.
+    """
+    runs = data.read_runs(study)
+    runs = runs[runs["status"] == "ok"]
+    codes = pd.read_parquet(study.prepared / "pairs.parquet", columns=["language", "segment_id", "isco"])
+    settings = {"q": study.q, "level": study.level, "replicates": study.replicates, "seed": study.seed}
+    result = {}
+
+    scores = pd.read_parquet(study.prepared / "scores.parquet").merge(codes, on=["language", "segment_id"])
+    declared = runs[runs["kind"] == "scores"].reset_index(drop=True)
+    if len(declared):
+        scores[list(preference.MEASURES)] = preference.pair_measures(preference.paired_difference(scores["masculine"], scores["feminine"]))
+        groups = scores.groupby(["system", "language", "isco"])
+        result["occupations"] = groups[list(preference.MEASURES)].mean().assign(n_pairs=groups.size()).reset_index()
+        by = ["system"] if study.range == "evaluator" else ["system", "language"]
+        extremes = scores.groupby(by)[["masculine", "feminine"]].agg(["min", "max"])
+        ranges = (extremes.xs("max", axis=1, level=1).max(axis=1) - extremes.xs("min", axis=1, level=1).min(axis=1)).rename("range")
+        declared = declared.merge(ranges.reset_index(), on=by, how="left")
+        result["score_runs"], result["score_summaries"] = score_tables(
+            result["occupations"], declared, panel=study.panel, range_scope=study.range, **settings)
+        result["ranges"] = declared[["system", "language", "range"]]
+        result["language_means"] = language_means(
+            result["occupations"], result["ranges"], [s for s in panel_systems(runs, study.languages) if result["ranges"].query(
+                "system == @s")["range"].gt(0).all()], study.languages, level=study.level, replicates=study.replicates, seed=study.seed)
+
+    annotations = pd.read_parquet(study.prepared / "annotations.parquet").merge(codes, on=["language", "segment_id"])
+    declared = runs[runs["kind"] == "annotations"].reset_index(drop=True)
+    if len(declared):
+        fault = annotations["instruction_fault"].astype(bool) if study.count_instruction_fault else None
+        annotations["free"] = preference.error_free(annotations["n_errors"].astype(int), annotations["omission"].astype(bool), fault) * 1.0
+        wide = annotations.groupby(["system", "language", "isco", "variant"])["free"].mean().unstack("variant")
+        result["error_occupations"] = wide.rename_axis(columns=None).reset_index()
+        result["error_runs"] = error_table(result["error_occupations"], declared, **settings)
+    for name in FRAMES:
+        frame = result.setdefault(name, pd.DataFrame(columns=["system", "language"]))
+        data.replace(study.inference / f"{name}.parquet", frame.to_parquet)
+    return result
+
+
+FRAMES = ("occupations", "score_runs", "score_summaries", "ranges", "language_means", "error_occupations", "error_runs")
+
+
+class Results:
+    """The frames of a study, each read when first asked for.
+
+    Parameters
+    ----------
+    study : Study
+
+    Attributes
+    ----------
+    study : Study
+    runs, pairs, scores, annotations : DataFrame
+        As `data.prepare` wrote them.
+    occupations, score_runs, score_summaries, ranges, language_means, error_occupations, error_runs : DataFrame
+        As `infer` wrote them.
+    """
+
+    def __init__(self, study):
+        self.study = study
+        self._frames = {}
+
+    def __getattr__(self, name):
+        if name.startswith("_") or name not in (*FRAMES, "runs", "pairs", "scores", "annotations"):
+            raise AttributeError(name)
+        if name not in self._frames:
+            folder = self.study.inference if name in FRAMES else self.study.prepared
+            self._frames[name] = data.read_runs(self.study) if name == "runs" else pd.read_parquet(folder / f"{name}.parquet")
+        return self._frames[name]
+
+    def run(self, kind, system, language):
+        """One run's row of `runs`, or InputError with the reason why it was refused or does not exist."""
+        row = self.runs[(self.runs["kind"] == kind) & (self.runs["system"] == system) & (self.runs["language"] == language)]
+        if not len(row):
+            known = ", ".join(f"{s} ({c})" for s, c in self.study.runs(kind))
+            raise InputError(f"no run of {system!r} in {language!r}", path=self.study.path, hint=f"Runs: {known}")
+        if row.iloc[0]["status"] != "ok":
+            raise InputError(row.iloc[0]["problem"])
+        return row.iloc[0]
+
+
+def load(path):
+    """Open a study's results, preparing and inferring first where that was not done.
+
+    Parameters
+    ----------
+    path : str
+        Study file.
+
+    Returns
+    -------
+    Results
+    """
+    study = load_study(path)
+    if not (study.prepared / "runs.csv").is_file():
+        data.prepare(study)
+    if not all((study.inference / f"{name}.parquet").is_file() for name in FRAMES):
+        infer(study)
+    return Results(study)

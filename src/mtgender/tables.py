@@ -1,0 +1,627 @@
+"""Tables as printed: CSV with full numbers, Markdown and LaTeX with rounded ones.
+
+Files are rewritten only when a text differs or a number moves by more than rtol 1e-9 / atol 1e-12 of its column's scale.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+
+import numpy as np
+import pandas as pd
+
+from mtgender import data, isco, preference
+from mtgender.inference import panel_systems
+from mtgender.study import LANGUAGES
+
+RTOL, ATOL = 1e-9, 1e-12
+ABSENT = "–"
+
+
+def fixed(value, decimals=2, sign=False):
+    """A number with a fixed number of decimals; missing is an en dash, minus is a true minus, zero has no sign.
+
+    Examples
+    --------
+    >>> fixed(-0.001), fixed(2.345, 1), fixed(float("nan")), fixed(-1.5), fixed(0.5, sign=True)
+    ('0.00', '2.3', '–', '−1.50', '+0.50')
+    """
+    if pd.isna(value):
+        return ABSENT
+    text = f"{value:+.{decimals}f}" if sign else f"{value:.{decimals}f}"
+    if float(text) == 0:
+        text = text.lstrip("+-")
+    return text.replace("-", "−")
+
+
+def p_value(p):
+    """A p-value as text.
+
+    Examples
+    --------
+    >>> p_value(0.2345), p_value(1e-9), p_value(float("nan"))
+    ('.234', '< .001', '–')
+    """
+    if pd.isna(p):
+        return ABSENT
+    return "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
+
+
+def interval(low, high, decimals=2):
+    """`[low, high]`, or a dash."""
+    return ABSENT if pd.isna(low) or pd.isna(high) else f"[{fixed(low, decimals)}, {fixed(high, decimals)}]"
+
+
+def differences(old, new):
+    """What differs between two tables beyond tolerance.
+
+    Parameters
+    ----------
+    old, new : DataFrame
+        As read from CSV.
+
+    Returns
+    -------
+    list of str
+        One line a difference (at most the first five rows of a column); empty if the tables are the same.
+    """
+    if list(old.columns) != list(new.columns):
+        return [f"columns {list(old.columns)} became {list(new.columns)}"]
+    if len(old) != len(new):
+        return [f"{len(old)} rows became {len(new)}"]
+    found = []
+    for column in old.columns:
+        a, b = old[column], new[column]
+        numbers = [pd.to_numeric(x.replace("", "nan"), errors="coerce").to_numpy(float) for x in (a, b)]
+        text = (a != b) & (np.isnan(numbers[0]) | np.isnan(numbers[1]))
+        scale = np.nanmax(np.abs(numbers[0]), initial=0.0)
+        moved = ~np.isclose(*numbers, rtol=RTOL, atol=ATOL * max(scale, 1e-300), equal_nan=True)
+        rows = np.flatnonzero(text.to_numpy() | (moved & ~text.to_numpy() & ~(np.isnan(numbers[0]) & np.isnan(numbers[1]))))
+        found += [f"{column}, row {i + 1} ({a.iloc[0 + i]!r} became {b.iloc[i]!r})" for i in rows[:5]]
+        if len(rows) > 5:
+            found.append(f"{column}: {len(rows)} rows in all")
+    return found
+
+
+def read_csv(path):
+    """A table as text cells."""
+    return pd.read_csv(path, dtype=str, keep_default_na=False)
+
+
+def as_text(frame):
+    """A frame as it is written to CSV: numbers with 12 significant digits, missing cells empty."""
+    def cell(value):
+        if value is None or value is pd.NA or (isinstance(value, float) and np.isnan(value)):
+            return ""
+        if isinstance(value, (float, np.floating)):
+            return f"{value + 0.0:.12g}"
+        return str(value)
+    return frame.astype(object).map(cell)
+
+
+def write_csv(frame, path):
+    """Write a table as CSV unless the file already holds the same numbers.
+
+    Returns
+    -------
+    bool
+        Whether the file was written.
+    """
+    text = as_text(frame)
+    if path.is_file() and not differences(read_csv(path), text):
+        path.touch()
+        return False
+    data.replace(path, lambda p: text.to_csv(p, index=False, lineterminator="\n"))
+    return True
+
+
+def latex_escape(text):
+    """Text safe in LaTeX.
+
+    Examples
+    --------
+    >>> latex_escape("Vertical_870257 & S% {x}")
+    'Vertical\\\\_870257 \\\\& S\\\\% \\\\{x\\\\}'
+    """
+    table = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "−": "$-$", "–": "--",
+             "<": "$<$", ">": "$>$", "≤": r"$\le$", "†": r"$\dagger$", **{c: "\\" + c for c in "&%$#_{}"}}
+    return "".join(table.get(c, c) for c in str(text))
+
+
+def write(study, name, frame, printed, caption, rules=(), folder=None):
+    """Write one table of a study: `<name>.csv`, `.md` and `.tex`.
+
+    Parameters
+    ----------
+    study : Study
+    name : str
+        File stem, like `metrics_table2`.
+    frame : DataFrame
+        The numbers.
+    printed : DataFrame
+        The same as text, as it is to be read.
+    caption : str
+        What is shown and by which settings (n, replicates, seed, range scope, family size).
+    rules : sequence of int
+        Rows above which a rule is drawn.
+    folder : Path, optional
+        Default: the study's tables.
+
+    Returns
+    -------
+    DataFrame
+        `printed`.
+    """
+    folder = folder or study.tables
+    changed = write_csv(frame, folder / f"{name}.csv")
+    texts = {"md": markdown(printed, caption), "tex": latex(printed, caption, name, rules)}
+    for suffix, text in texts.items():
+        path = folder / f"{name}.{suffix}"
+        if changed or not path.is_file() or path.read_text(encoding="utf-8") != text:
+            data.replace(path, lambda p, text=text: p.write_text(text, encoding="utf-8", newline="\n"))
+        path.touch()
+    return printed
+
+
+def markdown(printed, caption):
+    """A table as GitHub Markdown with its caption above."""
+    safe = printed.astype(str).map(lambda c: c.replace("|", "\\|").replace("\n", " "))
+    left = [i == 0 or not printed.iloc[:, i].astype(str).str.match(r"^[−+\[\d.–<]").all() for i in range(printed.shape[1])]
+    body = safe.to_markdown(index=False, disable_numparse=True, colalign=["left" if x else "right" for x in left])
+    return f"{caption}\n\n{body}\n"
+
+
+def latex(printed, caption, label, rules=()):
+    """A table as LaTeX (booktabs), escaped; `\\usepackage{booktabs}` is all it needs."""
+    rows = [" & ".join(map(latex_escape, row)) + r" \\" for row in printed.astype(str).itertuples(index=False)]
+    for position in sorted(rules, reverse=True):
+        if 0 < position < len(rows):
+            rows.insert(position, r"\midrule")
+    head = " & ".join(map(latex_escape, printed.columns)) + r" \\"
+    return "\n".join([r"\begin{table}", r"\centering", rf"\caption{{{latex_escape(caption)}}}", rf"\label{{tab:{label}}}",
+                      rf"\begin{{tabular}}{{l{'r' * (printed.shape[1] - 1)}}}", r"\toprule", head, r"\midrule", *rows,
+                      r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
+
+
+def settings(study):
+    """The settings every caption carries."""
+    return (f"Intervals: {study.level:.0%} percentile, occupation-block bootstrap, {study.replicates} replicates, seed {study.seed} "
+            "(sensitivity to the weighting of occupations, not sampling of new texts). "
+            f"R: observed score range per {study.range}.")
+
+
+def system_label(runs, system):
+    """Display name, dagger for a baseline, RB or RF."""
+    row = runs[runs["system"] == system].iloc[0]
+    return f"{row['label']}{'†' if row['baseline'] else ''} ({'RB' if row['references'] else 'RF'})"
+
+
+def group_of(runs, system):
+    """`metric` if any of a system's runs is one, else the role of its first run."""
+    roles = runs.loc[runs["system"] == system, "role"]
+    return "metric" if (roles == "metric").any() else roles.iloc[0]
+
+
+def in_order(runs):
+    """Systems of a set of runs: metrics first, then fluency, then controls; study order within."""
+    systems = list(dict.fromkeys(runs["system"]))
+    return sorted(systems, key=lambda s: ("metric", "fluency", "control").index(group_of(runs, s)))
+
+
+def score_prediction(results):
+    """Table 2: S% / A% by system and language, with the macro rows.
+
+    Returns
+    -------
+    frame, printed : DataFrame
+    rule : int
+        Row of the first system that is not a metric.
+    """
+    runs = results.runs[results.runs["kind"] == "scores"]
+    table, summaries = results.score_runs, results.score_summaries
+    marks = {True: "*", False: ""}
+    rows, shown, systems = [], [], in_order(runs)
+    for system in systems:
+        row = {"system": system, "role": group_of(runs, system)}
+        text = {"Evaluator": system_label(runs, system), "Role": row["role"]}
+        for code in results.study.languages:
+            found = table[(table["system"] == system) & (table["language"] == code)]
+            cell = ABSENT
+            if len(found):
+                r = found.iloc[0]
+                row |= {f"signed_pct_{code}": r["signed_pct"], f"absolute_pct_{code}": r["absolute_pct"]}
+                partial = "‡" if "partial" in r["note"] else ""
+                cell = ABSENT if pd.isna(r["signed_pct"]) else (
+                    f"{fixed(r['signed_pct'])}{marks[bool(r['significant']) if pd.notna(r['significant']) else False]}{partial}"
+                    f" / {fixed(r['absolute_pct'])}")
+            else:
+                row |= {f"signed_pct_{code}": np.nan, f"absolute_pct_{code}": np.nan}
+            text[code.upper()] = cell
+        for key, name in (("macro_panel", f"Macro-{len(results.study.panel)}"), ("macro_available", "Macro (available)")):
+            found = summaries[(summaries["system"] == system) & (summaries["summary"] == key)]
+            if not len(found):
+                row |= {f"{key}_{c}": np.nan for c in SUMMARY_COLUMNS}
+                text[name] = ABSENT
+                continue
+            r = found.iloc[0]
+            row |= {f"{key}_{c}": r[c] for c in SUMMARY_COLUMNS}
+            text[name] = ABSENT if pd.isna(r["signed_pct"]) else (
+                f"{fixed(r['signed_pct'])} {interval(r['signed_pct_low'], r['signed_pct_high'])} / {fixed(r['absolute_pct'])}")
+            if key == "macro_available":
+                text |= {"S": significant_digits(r["signed"]), "A": significant_digits(r["absolute"])}
+        rows.append(row)
+        shown.append(text)
+    rule = sum(group_of(runs, s) == "metric" for s in systems)
+    return pd.DataFrame(rows), pd.DataFrame(shown).fillna(ABSENT), rule
+
+
+SUMMARY_COLUMNS = ["n_languages", "signed", "absolute", "signed_pct", "signed_pct_low", "signed_pct_high", "absolute_pct",
+                   "absolute_pct_low", "absolute_pct_high"]
+
+
+def significant_digits(value, digits=3):
+    """A native-unit number with a few significant digits.
+
+    Examples
+    --------
+    >>> significant_digits(0.00123456), significant_digits(-12.3456), significant_digits(0.0)
+    ('0.00123', '−12.3', '0')
+    """
+    if pd.isna(value):
+        return ABSENT
+    if value == 0:
+        return "0"
+    decimals = max(0, digits - 1 - int(np.floor(np.log10(abs(value)))))
+    return fixed(value, min(decimals, 9))
+
+
+def significance_sentence(table, q):
+    """The Benjamini-Hochberg sentence of the results, built from numbers.
+
+    Parameters
+    ----------
+    table : DataFrame
+        score_runs.
+    q : float
+    """
+    family = table[table["p_adjusted"].notna()]
+    if not len(family):
+        return "No score run of a metric: nothing to test."
+    chosen = family[family["significant"].fillna(False).astype(bool)]
+    masculine, feminine = chosen[chosen["signed"] > 0], chosen[chosen["signed"] < 0]
+    text = (f"{len(chosen)} of {len(family)} metric runs differ from zero at q = {q:g} (Benjamini–Hochberg over {len(family)} runs); "
+            f"{len(masculine)} favour the masculine variant and {len(feminine)} the feminine one")
+    if len(feminine):
+        text += ": " + ", ".join(f"{s} ({c.upper()})" for s, c in zip(feminine["system"], feminine["language"]))
+    return text + "."
+
+
+def headline(results):
+    """The results of a study in sentences built from its numbers: significance, extremes, error annotation."""
+    parts = [significance_sentence(results.score_runs, results.study.q)]
+    rows = results.score_summaries[results.score_summaries["summary"] == "macro_available"].dropna(subset="signed_pct")
+    rows = rows[[group_of(results.runs, s) == "metric" for s in rows["system"]]]
+    for row in rows.itertuples():
+        parts.append(f"{system_label(results.runs, row.system)}: S% = {fixed(row.signed_pct)} "
+                     f"{interval(row.signed_pct_low, row.signed_pct_high)}, A% = {fixed(row.absolute_pct)}, balance {fixed(row.balance, 1)} "
+                     f"{interval(row.balance_low, row.balance_high, 1)} points (mean of {row.n_languages} "
+                     f"language{'s' if row.n_languages != 1 else ''}).")
+    for row in results.error_runs.itertuples():
+        parts.append(f"{system_label(results.runs, row.system)}, {row.language.upper()}: masculine texts are error-free "
+                     f"{fixed(abs(row.difference), 1)} points {'more' if row.difference > 0 else 'less'} often "
+                     f"{interval(row.low, row.high, 1)}.")
+    return "\n".join(f"- {p}" for p in parts)
+
+
+def summary_points(results):
+    """What Figure 1 shows: one row an evaluator with label, role and its macro summary over the available languages."""
+    rows = results.score_summaries[results.score_summaries["summary"] == "macro_available"].copy()
+    rows.insert(1, "label", [results.runs.loc[results.runs["system"] == s, "label"].iloc[0] for s in rows["system"]])
+    rows.insert(2, "role", [group_of(results.runs, s) for s in rows["system"]])
+    return rows.reset_index(drop=True)
+
+
+def select(frame, **key):
+    """Rows of a frame whose columns have given values.
+
+    Examples
+    --------
+    >>> select(pd.DataFrame({"system": ["a", "b"], "x": [1, 2]}), system="b")["x"].tolist()
+    [2]
+    """
+    for column, value in key.items():
+        frame = frame[frame[column] == value]
+    return frame
+
+
+def pick(frame, **key):
+    """The one row of a frame whose columns have given values, as a Series."""
+    rows = select(frame, **key)
+    if len(rows) != 1:
+        raise ValueError(f"{len(rows)} rows with {key}")
+    return rows.iloc[0]
+
+
+def error_verdict(row, label, language, q, level):
+    """What one annotation run says, in a sentence built from its numbers."""
+    text = (f"**{label}, {LANGUAGES[language]}**: {fixed(100 * row['error_free_masculine'], 1)} % of the masculine and "
+            f"{fixed(100 * row['error_free_feminine'], 1)} % of the feminine texts carry no marked error; difference "
+            f"{fixed(row['difference'], 1, sign=True)} points ({level:.0%} interval {fixed(row['low'], 1)} to {fixed(row['high'], 1)})")
+    if pd.notna(row["p_adjusted"]):
+        text += f", {'' if row['significant'] else 'not '}significant at q = {q:g} (adjusted p {p_value(row['p_adjusted'])})"
+    return text + "." + (f" Note: {row['note']}." if row["note"] else "")
+
+
+def rates(results):
+    """Section 5.1: masculine-win, feminine-win and tie rates, balance and cancellation of every run."""
+    frame = results.score_runs.merge(results.runs.loc[results.runs["kind"] == "scores", ["system", "language", "label", "decimals"]],
+                                     on=["system", "language"])
+    columns = ["system", "language", "role", "masculine_win", "feminine_win", "tie", "balance", "balance_low", "balance_high",
+               "cancellation", "decimals", "note"]
+    printed = pd.DataFrame({
+        "Evaluator": frame["label"], "Language": frame["language"].str.upper(), "Role": frame["role"],
+        **{name: [fixed(100 * v, 1) for v in frame[key]] for name, key in
+           (("masculine %", "masculine_win"), ("feminine %", "feminine_win"), ("tie %", "tie"))},
+        "balance": [f"{fixed(b, 1)} {interval(lo, hi, 1)}" for b, lo, hi in
+                    zip(frame["balance"], frame["balance_low"], frame["balance_high"])],
+        "cancellation": [fixed(v) for v in frame["cancellation"]],
+        "decimals": frame["decimals"].astype(str), "note": frame["note"]})
+    return frame[columns], printed
+
+
+def occupation_effects(results):
+    """S% by occupation: mean over the panel's systems of 100 * (mean d) / R, then macro over languages.
+
+    Returns
+    -------
+    DataFrame
+        isco, title, one column a language, macro, n_languages_same_sign, n_systems_same_sign; sorted by macro. Descriptive: three
+        texts an occupation carry no interval.
+    """
+    languages = list(results.study.languages)
+    systems = panel_systems(results.runs, languages)
+    frame = results.occupations[results.occupations["system"].isin(systems)].merge(results.ranges, on=["system", "language"])
+    frame["effect"] = preference.percent_of_range(frame["signed"], frame["range"])
+    by_language = frame.groupby(["isco", "language"])["effect"].mean().unstack("language").reindex(columns=languages)
+    by_system = frame.groupby(["isco", "system"])["effect"].mean().unstack("system")
+    table = by_language.copy()
+    table["macro"] = by_language.mean(axis=1, skipna=False)
+    for name, part in (("languages", by_language), ("systems", by_system)):
+        table[f"n_{name}_same_sign"] = (np.sign(part).T == np.sign(table["macro"])).sum().astype(int)
+    table.insert(0, "title", isco.table()["title"].reindex(table.index))
+    return table.sort_values(["macro", "title"]).reset_index()
+
+
+def reliability(results):
+    """Split-half reliability of the occupation effects between text types, by language."""
+    systems = panel_systems(results.runs, results.study.languages)
+    scores = results.scores[results.scores["system"].isin(systems)].merge(
+        results.pairs[["language", "segment_id", "isco", "text_type"]], on=["language", "segment_id"])
+    scores = scores.merge(results.ranges, on=["system", "language"])
+    scores["effect"] = preference.percent_of_range(scores["masculine"] - scores["feminine"], scores["range"])
+    return {code: preference.split_half_reliability(part.groupby(["isco", "text_type"])["effect"].mean().unstack("text_type"))
+            for code, part in scores.groupby("language")}
+
+
+def language_table(results):
+    """Section 5.2: S% and A% by language, mean over the all-language panel, beside the language's gender density."""
+    density = results.pairs.assign(density=[data.gender_density(m) for m in results.pairs["markup"]]).groupby("language")["density"].mean()
+    frame = results.language_means.assign(gender_density=lambda f: f["language"].map(density), reliability=lambda f: f["language"].map(
+        reliability(results)).astype(float))
+    printed = pd.DataFrame({
+        "Language": [LANGUAGES[c] for c in frame["language"]], "systems": frame["n_systems"].astype(str),
+        "S%": [f"{fixed(v)} {interval(a, b)}" for v, a, b in zip(frame["signed_pct"], frame["signed_pct_low"], frame["signed_pct_high"])],
+        "A%": [f"{fixed(v)} {interval(a, b)}" for v, a, b in zip(frame["absolute_pct"], frame["absolute_pct_low"], frame["absolute_pct_high"])],
+        "gendered tokens %": [fixed(100 * v, 1) for v in frame["gender_density"]],
+        "reliability": [fixed(v) for v in frame["reliability"]]})
+    return frame, printed
+
+
+def challenge_set(pairs):
+    """Size, length and gender density of one language's pairs, by text type and in all.
+
+    Parameters
+    ----------
+    pairs : DataFrame
+        text_type, isco, source, markup, masculine, feminine.
+    """
+    frame = pairs.assign(
+        density=[100 * data.gender_density(m) for m in pairs["markup"]], alternations=pairs["markup"].str.count(r"\|"),
+        source_words=pairs["source"].str.split().str.len(), masculine_words=pairs["masculine"].str.split().str.len(),
+        masculine_characters=pairs["masculine"].str.len(), feminine_characters=pairs["feminine"].str.len())
+    columns = ["source_words", "masculine_words", "masculine_characters", "feminine_characters", "alternations", "density"]
+    parts = [(t, frame[frame["text_type"] == t]) for t in data.TEXT_TYPES] + [("all", frame)]
+    table = pd.DataFrame([{"text_type": name, "texts": len(part), "occupations": part["isco"].nunique(), **part[columns].mean()}
+                          for name, part in parts if len(part)])
+    printed = table.assign(**{c: [fixed(v, 1) for v in table[c]] for c in columns}).rename(columns={
+        "text_type": "Text type", "source_words": "English words", "masculine_words": "words", "masculine_characters": "characters m",
+        "feminine_characters": "characters f", "density": "gendered tokens %"})
+    return table, printed
+
+
+def example(pairs, language):
+    """Table 1: one occupation's three texts with both variants, gendered parts underlined.
+
+    Parameters
+    ----------
+    pairs : DataFrame
+        Rows of one occupation.
+    language : str
+
+    Returns
+    -------
+    frame : DataFrame
+    page : str
+        HTML.
+    """
+    direction = ' dir="rtl"' if language == "ar" else ""
+    rows = []
+    for row in pairs.itertuples():
+        rows += [f"<tr><th rowspan=3>{row.text_type}</th><td>EN</td><td>{html.escape(row.source)}</td></tr>",
+                 *(f"<tr><td>{language.upper()} {'mf'[side]}</td><td{direction}>{underlined(row.markup, side)}</td></tr>" for side in (0, 1))]
+    frame = pairs[["segment_id", "isco", "text_type", "source", "markup"]].reset_index(drop=True)
+    return frame, f'<table style="text-align:left">{"".join(rows)}</table>'
+
+
+def verdict(row, label, language, q, level):
+    """What one score run says, in a sentence built from its numbers.
+
+    Parameters
+    ----------
+    row : Series
+        The run's row of score_runs.
+    label, language : str
+    q, level : float
+    """
+    side = "masculine" if row["signed"] > 0 else "feminine" if row["signed"] < 0 else "neither"
+    text = (f"**{label}, {LANGUAGES[language]}** ({row['role']}): on average the {side} variant scores higher, " if side != "neither"
+            else f"**{label}, {LANGUAGES[language]}** ({row['role']}): the two variants score the same on average, ")
+    text += (f"S = {significant_digits(row['signed'])} ({level:.0%} interval {significant_digits(row['signed_low'])} to "
+             f"{significant_digits(row['signed_high'])}), {fixed(row['signed_pct'])} % of the observed range; "
+             f"A = {significant_digits(row['absolute'])} ({fixed(row['absolute_pct'])} %). The masculine text wins "
+             f"{fixed(100 * row['masculine_win'], 1)} %, the feminine one {fixed(100 * row['feminine_win'], 1)} %, "
+             f"{fixed(100 * row['tie'], 1)} % are ties.")
+    if pd.notna(row["p_adjusted"]):
+        text += (f" Over occupations the difference is {'' if row['significant'] else 'not '}significant at q = {q:g} "
+                 f"(adjusted p {p_value(row['p_adjusted'])}).")
+    else:
+        text += f" It is a {row['role']} and outside the family of tested runs (unadjusted p {p_value(row['p'])})."
+    return text + (f" Note: {row['note']}." if row["note"] else "")
+
+
+def extreme_pairs(pairs, n=3):
+    """The n pairs that a run prefers most in each direction, as HTML with gendered parts underlined.
+
+    Parameters
+    ----------
+    pairs : DataFrame
+        segment_id, language, isco, source, markup, d.
+    n : int
+    """
+    titles, rows = isco.table()["title"], []
+    ordered = pairs.sort_values(["d", "segment_id"])
+    for name, part in (("masculine preferred most", ordered.tail(n).iloc[::-1]), ("feminine preferred most", ordered.head(n))):
+        rows.append(f"<tr><th colspan=3>{name}</th></tr>")
+        for row in part.itertuples():
+            direction = ' dir="rtl"' if row.language == "ar" else ""
+            rows.append(f"<tr><td>{html.escape(titles[row.isco])}<br>d = {significant_digits(row.d)}</td><td>{html.escape(row.source)}</td>"
+                        f"<td{direction}>{underlined(row.markup, 0)}<br>{underlined(row.markup, 1)}</td></tr>")
+    return f'<table style="text-align:left">{"".join(rows)}</table>'
+
+
+def marked_spans(annotations, pairs):
+    """Which words an annotator marks, by variant: counts of the marked strings.
+
+    Parameters
+    ----------
+    annotations : DataFrame
+        segment_id, variant, errors (JSON lists of start, end, severity, category).
+    pairs : DataFrame
+        segment_id, masculine, feminine.
+
+    Returns
+    -------
+    DataFrame
+        text, category, masculine, feminine (number of marks), sorted by the difference.
+    """
+    texts = pairs.set_index("segment_id")
+    rows = [(texts.at[r.segment_id, r.variant][start:end], category, r.variant)
+            for r in annotations.itertuples() for start, end, _, category in json.loads(r.errors)]
+    frame = pd.DataFrame(rows, columns=["text", "category", "variant"])
+    counts = frame.groupby(["text", "category", "variant"]).size().unstack("variant", fill_value=0)
+    counts = counts.reindex(columns=["masculine", "feminine"], fill_value=0).reset_index().rename_axis(columns=None)
+    order = (counts["feminine"] - counts["masculine"]).sort_values(ascending=False, kind="stable").index
+    return counts.loc[order].reset_index(drop=True)
+
+
+def occupation_extremes(effects, languages, n=5):
+    """Table 3: the n most feminine and the n most masculine occupations.
+
+    Parameters
+    ----------
+    effects : DataFrame
+        From `occupation_effects`.
+    languages : sequence of str
+    n : int
+
+    Returns
+    -------
+    frame, printed : DataFrame
+    """
+    ordered = effects.dropna(subset="macro")
+    frame = pd.concat([ordered.head(n), ordered.tail(n).iloc[::-1]], ignore_index=True)
+    frame.insert(0, "direction", ["feminine"] * min(n, len(ordered)) + ["masculine"] * min(n, len(ordered)))
+    printed = pd.DataFrame({"Direction": frame["direction"], "ISCO": frame["isco"], "Occupation": frame["title"],
+                            **{c.upper(): [fixed(v) for v in frame[c]] for c in languages},
+                            "Macro": [fixed(v) for v in frame["macro"]],
+                            "languages": [f"{k}/{len(languages)}" for k in frame["n_languages_same_sign"]],
+                            "systems": frame["n_systems_same_sign"].astype(str)})
+    return frame, printed
+
+
+def rollup(effects, level):
+    """Mean S% of the unit groups of each group of a level."""
+    frame = effects.assign(group=isco.parent(effects["isco"], level)).groupby("group")["macro"].agg(["mean", "size"]).reset_index()
+    return pd.DataFrame({"level": level, "isco": frame["group"], "title": isco.table()["title"].reindex(frame["group"]).to_numpy(),
+                         "n_unit_groups": frame["size"], "signed_pct": frame["mean"]})
+
+
+def error_annotation(results):
+    """Table 4: error-free rates and their difference for every annotator and language."""
+    runs = results.runs[results.runs["kind"] == "annotations"]
+    frame = results.error_runs
+    printed = pd.DataFrame({
+        "Annotator": [system_label(runs, s) for s in frame["system"]], "Language": frame["language"].str.upper(),
+        "error-free m %": [fixed(100 * v, 1) for v in frame["error_free_masculine"]],
+        "error-free f %": [fixed(100 * v, 1) for v in frame["error_free_feminine"]],
+        "difference": [fixed(v, 1, sign=True) for v in frame["difference"]],
+        "interval": [interval(lo, hi, 1) for lo, hi in zip(frame["low"], frame["high"])],
+        "p": [p_value(v) for v in frame["p"]], "p adjusted": [p_value(v) for v in frame["p_adjusted"]],
+        "note": frame["note"]})
+    return frame, printed
+
+
+def coverage(results):
+    """Appendix A: which run exists, its role, native range, precision and direction."""
+    rows = []
+    for run in results.runs.itertuples():
+        system = getattr(results.study, run.kind)[run.system]
+        row = {"system": run.system, "kind": run.kind, "language": run.language, "status": run.status, "role": run.role, "n": run.n,
+               "direction": "higher" if system.higher_is_better else "lower (negated)",
+               "native_range": system.card.get("native_range", ""), "decimals": run.decimals, "note": run.note or run.problem}
+        own = results.scores[(results.scores["system"] == run.system) & (results.scores["language"] == run.language)]
+        if run.kind == "scores" and len(own):
+            row |= {"observed_min": own[["masculine", "feminine"]].min().min(), "observed_max": own[["masculine", "feminine"]].max().max()}
+        rows.append(row)
+    frame = pd.DataFrame(rows)
+    for column in ("observed_min", "observed_max"):
+        frame[column] = frame.get(column, np.nan)
+    printed = pd.DataFrame({"System": frame["system"], "Kind": frame["kind"], "Language": frame["language"].str.upper(),
+                            "Status": frame["status"], "Role": frame["role"], "pairs": frame["n"].astype(str),
+                            "Better": frame["direction"], "Native range": frame["native_range"].replace("", ABSENT),
+                            "Observed": [interval(a, b, 4) for a, b in zip(frame["observed_min"], frame["observed_max"])],
+                            "Decimals": [ABSENT if pd.isna(d) else str(d) for d in frame["decimals"]], "Note": frame["note"]})
+    return frame, printed
+
+
+def underlined(markup, side):
+    """A variant as HTML, its gendered parts underlined.
+
+    Parameters
+    ----------
+    markup : str
+        `{masculine|feminine}` notation.
+    side : int
+        0 masculine, 1 feminine.
+    """
+    parts, end = [], 0
+    for match in data.ALTERNATION.finditer(markup):
+        parts += [html.escape(markup[end:match.start()]), f"<ins>{html.escape(match.group(side + 1))}</ins>"]
+        end = match.end()
+    return "".join([*parts, html.escape(markup[end:])])
+
+
+def language_name(code):
+    """English name of a language code."""
+    return LANGUAGES[code]
