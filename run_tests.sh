@@ -20,7 +20,7 @@ say "ruff"
 ruff check --quiet . || exit 1
 say "pytest"
 if [ -n "$all" ]; then
-    pytest -n "$(cores)" "${options[@]}"
+    pytest -n "$(cores)" --dist loadfile "${options[@]}"
 else
-    pytest -n "$(cores)" -m "not slow" "${options[@]}"
+    pytest -n "$(cores)" --dist loadfile -m "not slow" "${options[@]}"
 fi

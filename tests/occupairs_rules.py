@@ -198,7 +198,16 @@ def check_target_row(row, english, language):
 
 # Words outside braces that usually refer to the person and so should stand inside one; a row where
 # they truly mean somebody or something else is listed in occupairs_exceptions.tsv.
-FORGOTTEN = {"de": r"\b(er|ihm|ihn|ihr|ihre[mnrs]?|seine?[mnrs]?|dessen|derselben?|jener|diese[rmn]?)\b"}
+FORGOTTEN = {
+    "de": r"er|ihm|ihn|ihr|ihre[mnrs]?|seine?[mnrs]?|dessen|derselben?|jener|diese[rmn]?",
+    "cs": r"on|ona|jeho|její(?:ho|mu|m|ch)?|ho|ji|mu|jí|něho|něj|němu|něm|ní|ním|sám|sama|rád|ráda",
+    "ru": r"он|она|его|её|ему|ей|нему|ней|нём|сам|сама|один|одна",
+    "uk": r"він|вона|його|її|йому|їй|нього|неї|ньому|ній|сам|сама",
+    "el": r"αυτός|αυτή|αυτόν|αυτήν|ίδιος|ίδια|μόνος|μόνη|οποίος|οποία",
+    "is": r"hann|hún|honum|henni|hans|hennar|hana|einn|ein",
+    "fr": r"elle|celui|celle|lequel|laquelle|duquel|auquel|seule?",
+    "ar": r"هو|هي|الذي|التي|نفسه|نفسها|وحده|وحدها",
+}
 
 
 def check_target(rows, english_rows, language, exceptions=frozenset()):
@@ -212,14 +221,14 @@ def check_target(rows, english_rows, language, exceptions=frozenset()):
     if ids != sorted(set(ids)):
         yield "-", "order", "ids must be unique and sorted"
     owner = {}
-    forgotten = re.compile(FORGOTTEN[language], re.I) if language in FORGOTTEN else None
+    forgotten = re.compile(rf"(?<!\w)(?:{FORGOTTEN[language]})(?!\w)", re.I)
     for row in rows:
         if row["segment_id"] not in english:
             continue
         for rule, detail in check_target_row(row, english[row["segment_id"]], language):
             if (language, row["segment_id"], rule) not in exceptions:
                 yield row["segment_id"], rule, detail
-        if forgotten and (language, row["segment_id"], "forgotten") not in exceptions:
+        if (language, row["segment_id"], "forgotten") not in exceptions:
             for m in forgotten.finditer(ALTERNATION.sub(" ", row["text"])):
                 yield row["segment_id"], "forgotten", f"{m.group(0)!r} stands outside braces: does it mean the person?"
         for side in (0, 1):
@@ -228,7 +237,10 @@ def check_target(rows, english_rows, language, exceptions=frozenset()):
                 yield row["segment_id"], "duplicate", f"same text as {owner[text]}"
 
 
-def read_exceptions(path=Path(__file__).with_name("occupairs_exceptions.tsv")):
+EXCEPTIONS = Path(__file__).with_name("occupairs_exceptions.tsv")
+
+
+def read_exceptions(path=EXCEPTIONS):
     """(language, segment_id, rule) triples that a reviewer looked at and allowed, each with a reason."""
     if not path.exists():
         return frozenset()

@@ -273,7 +273,7 @@ def manifest(args):
             "parameters": meta.get("parameters"), "seconds": round(meta["duration"], 2) if meta.get("duration") else None,
             "failed": meta.get("exception")}
     content = {"study": chosen.name, "commit": git_commit(), "python": platform.python_version(),
-               "packages": {d.metadata["Name"]: d.version for d in sorted(importlib.metadata.distributions(), key=lambda d: d.metadata["Name"].lower())},
+               "packages": dict(sorted((d.metadata["Name"], d.version) for d in importlib.metadata.distributions())),
                "inputs": {display_path(f): sha256(f) for f in (*chosen.source_files(), *chosen.files())}, "notebooks": notebooks,
                "tables": {display_path(f): sha256(f) for f in sorted(chosen.tables.glob("*.csv"))}}
     text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
@@ -316,9 +316,15 @@ def check(args):
     return 1 if failed or not names else 0
 
 
-def claims(args):
-    """the map of claims (which rule makes which table and figure) as Markdown"""
-    print(claims_map(subprocess.run(["snakemake", "--summary", "--nolock"], cwd=ROOT, check=True, capture_output=True, text=True).stdout))
+def readme(args):
+    """put the committed tables' numbers and the map of claims into README.md"""
+    from mtgender import tables
+    command = ["snakemake", "all", "runs", "--summary", "--nolock"]
+    summary = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for marker, block in (("results", tables.readme_results(ROOT / "tables")), ("claims", claims_map(summary) + "\n")):
+        text = re.sub(rf"(<!-- {marker} -->\n).*?(<!-- /{marker} -->)", lambda m, block=block: m[1] + block + m[2], text, flags=re.S)
+    data.replace(ROOT / "README.md", lambda p: p.write_text(text, encoding="utf-8", newline="\n"))
 
 
 def claims_map(summary):
@@ -327,7 +333,7 @@ def claims_map(summary):
     Parameters
     ----------
     summary : str
-        What `snakemake --summary` prints.
+        What `snakemake all runs --summary` prints.
     """
     text = (ROOT / "Snakefile").read_text(encoding="utf-8")
     rules = re.findall(r'^rule (\w+):\n    """(.*?)"""\n(.*?)(?=^rule |\Z)', text, flags=re.S | re.M)
@@ -368,7 +374,7 @@ def parser():
         add(function, (("name",), {}), *made, positional=False)
     add(export, (("--format",), {"choices": ("wmt25", "wmt26"), "default": "wmt25"}), language,
         (("--out",), {"type": Path, "default": Path("results/export")}))
-    add(claims, positional=False)
+    add(readme, positional=False)
     return top
 
 

@@ -263,7 +263,7 @@ def check_scores(frame, path, segment_ids, higher_is_better=True, partial=False)
 
 
 def _span_problem(error, length):
-    if not isinstance(error, dict) or not all(isinstance(error.get(k), int) and not isinstance(error.get(k), bool) for k in ("start", "end")):
+    if not isinstance(error, dict) or not all(type(error.get(k)) is int for k in ("start", "end")):
         return "an error needs whole numbers start and end"
     if not 0 <= error["start"] < error["end"] <= length:
         return f"span {error['start']}-{error['end']} does not lie in the text of {length} characters"

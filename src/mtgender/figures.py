@@ -98,7 +98,7 @@ def difference_distribution(d, row, label, level=0.95):
     axis.axvspan(row["signed_low"], row["signed_high"], color=INK, alpha=0.2, lw=0)
     axis.axvline(row["signed"], color=INK, lw=1.6, label=f"S = {tables.significant_digits(row['signed'])}, {level:.0%} interval")
     outside = int((np.abs(d) > reach).sum())
-    axis.set(xlabel="d = score(masculine) − score(feminine), native units" + (f"; {outside} pairs lie beyond the axis" if outside else ""),
+    axis.set(xlabel="d = score(masculine) − score(feminine), native units" + (f"\n{outside} pairs lie beyond the axis" if outside else ""),
              ylabel="pairs", title=label, xlim=(-reach, reach))
     axis.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=8)
     return figure
@@ -122,16 +122,15 @@ def caterpillar(means, label, n_labels=8):
     _zero(axis)
     titles = isco.table()["title"]
     n_labels = min(n_labels, len(ordered) // 2)
-    step = len(ordered) * 0.052
-    for end, sign in ((range(n_labels), 1), (range(len(ordered) - 1, len(ordered) - 1 - n_labels, -1), -1)):
-        for k, i in enumerate(end):
-            y = (k + 0.3) * step if sign == 1 else len(ordered) - (k + 0.3) * step
-            axis.annotate(_short(titles[ordered.index[i]]), (ordered.iloc[i], i), xytext=(1.02, y), textcoords=("axes fraction", "data"),
-                          fontsize=7, va="center", annotation_clip=False,
-                          arrowprops={"arrowstyle": "-", "color": NEUTRAL, "lw": 0.4, "shrinkB": 2})
-    axis.set(xlabel="mean difference of the occupation, % of range (positive: masculine preferred)", title=label, yticks=[],
-             ylim=(-len(ordered) * 0.02, len(ordered) * 1.02))
-    axis.set_ylabel(f"{len(ordered)} unit groups, sorted")
+    step = len(ordered) * 0.04
+    for i in [*range(n_labels), *range(len(ordered) - n_labels, len(ordered))]:
+        low = i < n_labels                      # the empty corners: right of the low end, left of the high one
+        y = (i + 0.5) * step if low else len(ordered) - (len(ordered) - i - 0.5) * step
+        axis.annotate(_short(titles[ordered.index[i]]), (ordered.iloc[i], i), xytext=(0.5 if low else 0.42, y),
+                      textcoords=("axes fraction", "data"), fontsize=7, va="center", ha="left" if low else "right",
+                      arrowprops={"arrowstyle": "-", "color": "#c3c6cb", "lw": 0.5, "relpos": (0, 0.5) if low else (1, 0.5)})
+    axis.set(xlabel="mean difference of the occupation, % of range\n(positive: masculine preferred)", title=label, yticks=[],
+             ylim=(-len(ordered) * 0.02, len(ordered) * 1.02), ylabel=f"{len(ordered)} unit groups, sorted")
     return figure
 
 
@@ -159,8 +158,8 @@ def signed_against_absolute(frame, languages):
         axis.errorbar(row.signed_pct, row.absolute_pct,
                       xerr=[[row.signed_pct - row.signed_pct_low], [row.signed_pct_high - row.signed_pct]],
                       yerr=[[row.absolute_pct - row.absolute_pct_low], [row.absolute_pct_high - row.absolute_pct]],
-                      fmt="o" if metric else "s", ms=6, mfc=colour if metric else "white", mec=colour, ecolor=colour, elinewidth=1, capsize=2,
-                      zorder=3)
+                      fmt="o" if metric else "s", ms=6, mfc=colour if metric else "white", mec=colour, ecolor=colour, elinewidth=1,
+                      capsize=2, zorder=3)
         right = row.signed_pct <= top * 0.4
         axis.annotate(row.label + ("" if metric else f" ({row.role})"), (row.signed_pct, row.absolute_pct), xytext=(9 if right else -9, 7),
                       textcoords="offset points", fontsize=8, ha="left" if right else "right")
@@ -240,8 +239,8 @@ def error_free_differences(frame):
         axis.errorbar(row.difference, y, xerr=[[row.difference - row.low], [row.high - row.difference]], fmt="o", color=colour, capsize=3)
     _zero(axis)
     axis.set(yticks=range(len(frame)), yticklabels=[f"{s} ({c.upper()})" for s, c in zip(frame["system"], frame["language"])],
-             ylim=(len(frame) - 0.5, -0.5), xlabel="error-free difference, points (positive: masculine texts are error-free more often)",
-             title="Error annotation")
+             ylim=(len(frame) - 0.5, -0.5), title="Error annotation",
+             xlabel="error-free difference, percentage points\n(positive: masculine texts are free of errors more often)")
     return figure
 
 
@@ -258,7 +257,7 @@ def normal_quantiles(means):
 
 
 def text_types(scores, title):
-    """Mean d by text type with 95 % bootstrap bars of seaborn (seeded), percent of range.
+    """Mean d by text type with ± 1.96 standard errors over occupations, percent of range.
 
     Parameters
     ----------
@@ -270,7 +269,7 @@ def text_types(scores, title):
     summary = summary.reindex([t for t in data.TEXT_TYPES if t in summary.index])
     axis.errorbar(summary["mean"], range(len(summary)), xerr=1.96 * summary["sem"], fmt="o", color=INK, capsize=3)
     _zero(axis)
-    axis.set(yticks=range(len(summary)), yticklabels=summary.index, ylim=(len(summary) - 0.5, -0.5), xlabel="mean d, % of range (± 1.96 se over occupations)",
-             title=title)
+    axis.set(yticks=range(len(summary)), yticklabels=summary.index, ylim=(len(summary) - 0.5, -0.5), title=title,
+             xlabel="mean d, % of range (± 1.96 standard errors)")
     return figure
 

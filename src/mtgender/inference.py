@@ -258,7 +258,8 @@ def language_means(occupations, ranges, systems, languages, *, level, replicates
     """
     names = [(s, code) for code in languages for s in systems]
     if not names:
-        return pd.DataFrame(columns=["language", "n_systems", *(f"{n}{s}" for n in ("signed_pct", "absolute_pct") for s in ("", "_low", "_high"))])
+        measures = [f"{name}{end}" for name in ("signed_pct", "absolute_pct") for end in ("", "_low", "_high")]
+        return pd.DataFrame(columns=["language", "n_systems", *measures])
     values = _matrix(occupations, ["signed", "absolute"], names)
     scale = ranges.set_index(["system", "language"])["range"].reindex(pd.MultiIndex.from_tuples(names)).to_numpy(float)
     percent = preference.percent_of_range(values, scale[:, None])

@@ -304,14 +304,40 @@ def headline(results):
     rows = rows[[group_of(results.runs, s) == "metric" for s in rows["system"]]]
     for row in rows.itertuples():
         parts.append(f"{system_label(results.runs, row.system)}: S% = {fixed(row.signed_pct)} "
-                     f"{interval(row.signed_pct_low, row.signed_pct_high)}, A% = {fixed(row.absolute_pct)}, balance {fixed(row.balance, 1)} "
-                     f"{interval(row.balance_low, row.balance_high, 1)} points (mean of {row.n_languages} "
+                     f"{interval(row.signed_pct_low, row.signed_pct_high)}, A% = {fixed(row.absolute_pct)}, balance "
+                     f"{fixed(row.balance, 1)} {interval(row.balance_low, row.balance_high, 1)} points (mean of {row.n_languages} "
                      f"language{'s' if row.n_languages != 1 else ''}).")
     for row in results.error_runs.itertuples():
         parts.append(f"{system_label(results.runs, row.system)}, {row.language.upper()}: masculine texts are error-free "
                      f"{fixed(abs(row.difference), 1)} points {'more' if row.difference > 0 else 'less'} often "
                      f"{interval(row.low, row.high, 1)}.")
     return "\n".join(f"- {p}" for p in parts)
+
+
+def readme_results(folder):
+    """The README's results, from the committed tables alone.
+
+    Parameters
+    ----------
+    folder : Path
+        Holds score_runs.csv, metrics_table2.md, metrics_table4.md, metrics_table3.csv.
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
+    runs = pd.read_csv(folder / "score_runs.csv", keep_default_na=False, na_values=[""])
+    runs["significant"] = runs["significant"].map({True: True, False: False, "True": True, "False": False}).astype("boolean")
+    ends = read_csv(folder / "metrics_table3.csv")
+    named = {side: ", ".join(f"{r.title} ({fixed(float(r.macro))})" for r in ends[ends["direction"] == side].head(3).itertuples())
+             for side in ("masculine", "feminine")}
+    return "\n".join([
+        "- " + significance_sentence(runs, 0.05),
+        f"- Occupations whose masculine form the metrics prefer most (mean S%): {named['masculine']}; least: {named['feminine']} "
+        "(descriptive: three texts an occupation).", "",
+        "**Score prediction (Table 2).** " + (folder / "metrics_table2.md").read_text(encoding="utf-8"),
+        "**Error annotation (Table 4).** " + (folder / "metrics_table4.md").read_text(encoding="utf-8")])
 
 
 def summary_points(results):
@@ -411,8 +437,8 @@ def language_table(results):
         reliability(results)).astype(float))
     printed = pd.DataFrame({
         "Language": [LANGUAGES[c] for c in frame["language"]], "systems": frame["n_systems"].astype(str),
-        "S%": [f"{fixed(v)} {interval(a, b)}" for v, a, b in zip(frame["signed_pct"], frame["signed_pct_low"], frame["signed_pct_high"])],
-        "A%": [f"{fixed(v)} {interval(a, b)}" for v, a, b in zip(frame["absolute_pct"], frame["absolute_pct_low"], frame["absolute_pct_high"])],
+        **{name: [f"{fixed(v)} {interval(a, b)}" for v, a, b in zip(*(frame[f"{key}{end}"] for end in ("", "_low", "_high")))]
+           for name, key in (("S%", "signed_pct"), ("A%", "absolute_pct"))},
         "gendered tokens %": [fixed(100 * v, 1) for v in frame["gender_density"]],
         "reliability": [fixed(v) for v in frame["reliability"]]})
     return frame, printed
@@ -458,8 +484,9 @@ def example(pairs, language):
     direction = ' dir="rtl"' if language == "ar" else ""
     rows = []
     for row in pairs.itertuples():
-        rows += [f"<tr><th rowspan=3>{row.text_type}</th><td>EN</td><td>{html.escape(row.source)}</td></tr>",
-                 *(f"<tr><td>{language.upper()} {'mf'[side]}</td><td{direction}>{underlined(row.markup, side)}</td></tr>" for side in (0, 1))]
+        rows.append(f"<tr><th rowspan=3>{row.text_type}</th><td>EN</td><td>{html.escape(row.source)}</td></tr>")
+        for side in (0, 1):
+            rows.append(f"<tr><td>{language.upper()} {'mf'[side]}</td><td{direction}>{underlined(row.markup, side)}</td></tr>")
     frame = pairs[["segment_id", "isco", "text_type", "source", "markup"]].reset_index(drop=True)
     return frame, f'<table style="text-align:left">{"".join(rows)}</table>'
 

@@ -1,0 +1,151 @@
+"""The workflow as a user calls it, on a 12-occupation study cut from the real data."""
+
+import json
+import os
+import shutil
+import subprocess
+import time
+
+import mini
+import pandas as pd
+import pytest
+
+from mtgender.study import ROOT
+
+
+def run_all(*arguments, check=None):
+    result = subprocess.run(["bash", str(ROOT / "run_all.sh"), *map(str, arguments)], capture_output=True, text=True, cwd="/", timeout=500)
+    if check is not None:
+        assert result.returncode == check, result.stdout[-3000:] + result.stderr[-3000:]
+    return result.stdout + result.stderr
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    """A mini study that has been run; its results are removed at the end."""
+    name = f"mini-{os.getpid()}"
+    path = mini.build(tmp_path_factory.mktemp("mini"), name)
+    yield path, ROOT / "results" / name, run_all(path, check=0)
+    shutil.rmtree(ROOT / "results" / name, ignore_errors=True)
+
+
+def test_everything_is_made(study):
+    path, results, _ = study
+    notebooks = {p.relative_to(results / "notebooks").as_posix() for p in (results / "notebooks").rglob("*.ipynb")}
+    assert notebooks == {"00_overview.ipynb", "metrics/1_challenge_set/de.ipynb", "metrics/3_score_prediction.ipynb",
+                         "metrics/4_languages_occupations.ipynb", "metrics/6_error_annotation.ipynb", "metrics/7_coverage.ipynb",
+                         "metrics/5_error_run/hunspell.de.ipynb", "metrics/2_score_run/e5-cosine.de.ipynb",
+                         "metrics/2_score_run/wordfreq-zipf.de.ipynb", "metrics/2_score_run/source-length.de.ipynb"}
+    runs = pd.read_csv(results / "tables/score_runs.csv", keep_default_na=False)
+    assert list(runs["system"]) == ["e5-cosine", "wordfreq-zipf", "source-length"] and set(runs["n"]) == {36}
+    assert list(runs["significant"] != "") == [True, False, False]
+    assert {p.suffix for p in (results / "tables").glob("metrics_table2.*")} == {".csv", ".md", ".tex"}
+    assert (results / "site/index.html").is_file() and (results / "reading/00_overview.md").is_file()
+
+
+def test_manifest_tells_what_was_run(study):
+    _, results, _ = study
+    manifest = json.loads((results / "manifest.json").read_text())
+    entry = manifest["notebooks"]["metrics/2_score_run/e5-cosine.de.ipynb"]
+    assert entry["parameters"]["system"] == "e5-cosine" and entry["sha256"] and entry["seconds"] > 0 and not entry["failed"]
+    assert any(name.endswith("e5-cosine/de.tsv") for name in manifest["inputs"])
+
+
+def test_a_second_call_does_nothing_and_installs_nothing(study):
+    path, results, _ = study
+    before = {p: p.stat().st_mtime_ns for p in results.rglob("*") if p.is_file()}
+    output = run_all(path, check=0)
+    assert "up to date" in output and "Nothing to be done" in output
+    assert {p: p.stat().st_mtime_ns for p in results.rglob("*") if p.is_file()} == before
+
+
+def test_dry_run_makes_nothing_but_names_the_jobs(study):
+    path, results, _ = study
+    output = run_all(path, "-n", "--forcerun", "metrics_7_coverage", check=0)
+    assert "metrics_7_coverage" in output
+
+
+def test_a_refused_run_leaves_the_others(study, tmp_path):
+    """One score file loses a line: that run is refused by name, everything else is made, exit status 1."""
+    name = f"refused-{os.getpid()}"
+    path = mini.build(tmp_path, name)
+    file = tmp_path / "wordfreq-zipf/de.tsv"
+    lines = file.read_text().splitlines()
+    file.write_text("\n".join(lines[:5] + lines[6:]) + "\n")
+    try:
+        output = run_all(path, check=1)
+        assert "refused" in output and "wordfreq-zipf/de.tsv" in output and lines[5].split("\t")[0] in output
+        assert "Traceback" not in output
+        results = ROOT / "results" / name
+        table = pd.read_csv(results / "tables/metrics_table2.csv")
+        assert list(table["system"]) == ["e5-cosine", "source-length", "wordfreq-zipf"] or "wordfreq-zipf" in set(table["system"])
+        printed = (results / "tables/metrics_table2.md").read_text()
+        assert "–" in next(line for line in printed.splitlines() if "wordfreq" in line)
+        assert (results / "site/index.html").is_file() and (results / "manifest.json").is_file()
+    finally:
+        shutil.rmtree(ROOT / "results" / name, ignore_errors=True)
+
+
+def test_a_failing_notebook_is_named_with_its_cell(study, tmp_path):
+    """A study whose only metric is constant still runs; a broken prepared frame fails one notebook and says where."""
+    path, results, _ = study
+    frame = results / "prepared/annotations.parquet"
+    saved = frame.read_bytes()
+    broken = pd.read_parquet(frame).drop(columns="errors")
+    broken.to_parquet(frame)
+    try:
+        output = run_all(path, "--forcerun", "metrics_5_error_run", "metrics_7_coverage", check=1)
+        assert "failed    notebooks/metrics/5_error_run.ipynb, cell" in output and "executed copy" in output
+        copy = results / "notebooks/metrics/5_error_run/hunspell.de.ipynb"
+        assert copy.is_file() and json.loads(copy.read_text())["metadata"]["papermill"]["exception"]
+    finally:
+        frame.write_bytes(saved)
+        run_all(path, "--forcerun", "metrics_5_error_run", check=0)
+
+
+def test_bad_study_gets_one_line(tmp_path):
+    path = tmp_path / "bad.yaml"
+    path.write_text("extends: occupairs\nadd_score:\n  x: {path: y}\n")
+    output = run_all(path, check=2)
+    assert "Traceback" not in output and "line 2" in output and "add_scores" in output
+
+
+def test_two_calls_on_one_results_folder(study):
+    path, results, _ = study
+    holder = subprocess.Popen(["bash", "-c", "exec -a run_all sleep 60"])
+    try:
+        time.sleep(0.5)
+        (results / ".running").write_text(str(holder.pid))
+        output = run_all(path, check=1)
+        assert f"process {holder.pid}" in output and results.name in output
+    finally:
+        holder.kill()
+        holder.wait()
+    assert "Nothing to be done" in run_all(path, check=0)   # a dead holder is no holder
+
+
+def test_a_lock_left_by_a_killed_run_is_cleared(study):
+    path, results, _ = study
+    locks = ROOT / ".snakemake/locks"
+    locks.mkdir(exist_ok=True)
+    (locks / "0.output.lock").write_text(f"results/{results.name}/site/index.html\n")
+    output = run_all(path, "--forcerun", "manifest", check=0)
+    assert "done" in output and not list(locks.iterdir())
+
+
+@pytest.mark.slow
+def test_check_compares_with_the_committed_tables():
+    output = run_all("--check", check=0)
+    assert "tables are the same" in output and "differs" not in output
+
+
+def test_old_python_and_missing_venv_get_one_line(tmp_path):
+    (tmp_path / "python3").write_text('#!/bin/sh\ncase "$*" in *version_info*) exit 1;; -V) echo "Python 3.9.2";; esac\n')
+    (tmp_path / "python3").chmod(0o755)
+    script = f'. "{ROOT}/src/environment.sh"; cd "{tmp_path}"; touch lock; PATH="{tmp_path}:/usr/bin:/bin" make_environment .venv lock'
+    hide = {**os.environ, "PATH": "/usr/bin:/bin", "PYTHON": ""}
+    (tmp_path / "python3.13").symlink_to("/bin/false")
+    (tmp_path / "python3.12").symlink_to("/bin/false")
+    (tmp_path / "python3.11").symlink_to("/bin/false")
+    result = subprocess.run(["bash", "-c", script], capture_output=True, text=True, env=hide)
+    assert result.returncode == 1 and result.stderr == "mtgender: Python 3.11 or newer is needed; python3 is 3.9.2\n"
