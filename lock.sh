@@ -10,3 +10,4 @@ compile --extra analysis -o requirements.lock
 compile --extra analysis --extra test -c requirements.lock -o requirements-test.lock
 compile --extra analysis --extra lab -c requirements.lock -o requirements-lab.lock
 compile --extra producers -c requirements.lock -o requirements-producers.lock
+compile --extra gemma -c requirements-producers.lock -o requirements-gemma.lock

@@ -88,8 +88,12 @@ if [ -n "$verbose" ]; then
     snakemake all runs --config study="$study" --keep-going --rerun-incomplete "${options[@]}"
     status=$?
 else
-    snakemake all runs --config study="$study" --keep-going --rerun-incomplete --quiet rules host "${options[@]}" 2>&1 |
-        grep -Ev --line-buffered '^(Select jobs|Execute [0-9]+ jobs|Touching output|Complete log|Elapsed time|Assuming unrestricted|Building DAG|\[[A-Z][a-z]{2} [A-Z][a-z]{2} )|^$'
+    snakemake all runs --config study="$study" --keep-going --rerun-incomplete --quiet rules host "${options[@]}" 2>&1 | awk '
+        /^(Select jobs|Execute [0-9]+ jobs|Touching output|Complete log|Elapsed time|Using shell|Provided cores|Rules claiming)/ { next }
+        /^(Assuming unrestricted|Building DAG|\[[A-Z][a-z][a-z] [A-Z][a-z][a-z] )/ || /^$/ { next }
+        /^Finished jobid/ { sub(/.*Rule: /, ""); sub(/\).*/, ""); rule = $0; next }
+        /^[0-9]+ of [0-9]+ steps/ { printf "%3d/%d  %s\n", $1, $3, rule; fflush(); next }
+        { print; fflush() }'
     status=${PIPESTATUS[0]}
 fi
 case " ${options[*]} " in *" -n "* | *" --dry-run "* | *" --dryrun "*) exit $status ;; esac

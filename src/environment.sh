@@ -1,4 +1,5 @@
-# Sourced by run_all.sh and run_tests.sh: makes the environments. Pins and hashes come from requirements*.lock.
+# Sourced by run_all.sh and run_tests.sh: makes the environments. Pins and hashes come from requirements*.lock, which are complete:
+# nothing beyond them is installed (--no-deps).
 
 say() { printf '%s\n' "── $*"; }
 fail() { printf '%s\n' "mtgender: $*" >&2; exit 1; }
@@ -33,16 +34,16 @@ make_environment() {
         rm -rf "$folder"
         "$python" -m venv "$folder" || fail "could not make $folder"
     fi
-    "$folder/bin/python" -m pip install --quiet --disable-pip-version-check --no-input --require-hashes -r "$lock" ||
+    "$folder/bin/python" -m pip install --quiet --disable-pip-version-check --no-input --no-deps --require-hashes -r "$lock" ||
         fail "installing $lock failed; call again to go on"
     # the project itself: a path, so that nothing has to be built and edits count at once
     "$folder/bin/python" - "$PWD/src" <<'PY'
 import pathlib, sys, sysconfig
 pathlib.Path(sysconfig.get_path("purelib"), "mtgender.pth").write_text(sys.argv[1] + "\n")
 PY
-    # notebook kernels talk over TCP on this machine only; without this each one prints a warning
+    # notebook kernels talk over TCP on this machine only, and are interrupted at their end; without this each one says so
     mkdir -p "$folder/etc/ipython"
-    printf 'c.IPKernelApp.log_level = 40\n' >"$folder/etc/ipython/ipython_kernel_config.py"
+    printf 'c.IPKernelApp.log_level = 50\n' >"$folder/etc/ipython/ipython_kernel_config.py"
     printf '%s' "$PWD" >"$folder/.made-in"
     printf '%s' "$stamp" >"$folder/.made-from-$lock"
     if [ -n "$covers" ]; then

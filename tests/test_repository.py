@@ -28,7 +28,8 @@ def test_locks_hold_what_pyproject_asks_for():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
     wanted = {"requirements.lock": ["analysis"], "requirements-test.lock": ["analysis", "test"],
-              "requirements-lab.lock": ["analysis", "lab"], "requirements-producers.lock": ["producers"]}
+              "requirements-lab.lock": ["analysis", "lab"], "requirements-producers.lock": ["producers"],
+              "requirements-gemma.lock": ["gemma"]}
     assert {p.name for p in LOCKS} == set(wanted)
     for name, chosen in wanted.items():
         locked = pins(ROOT / name)
@@ -85,7 +86,8 @@ def test_readme_results_come_from_the_tables():
 
 
 def test_readme_map_of_claims_is_complete():
-    summary = subprocess.run(["snakemake", "all", "runs", "--summary", "--nolock"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    command = ["snakemake", "all", "runs", "--summary", "--nolock"]
+    summary = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     block = re.search(r"<!-- claims -->\n(.*?)<!-- /claims -->", (ROOT / "README.md").read_text(), re.S).group(1)
     assert block.strip() == cli.claims_map(summary)
     for file in re.findall(r"\]\(((?:tables|figures|notebooks)/[^)]+)\)", block):

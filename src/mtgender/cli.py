@@ -204,9 +204,10 @@ def _site(chosen, executed):
     shutil.rmtree(flat)
     groups = {}
     for path, name in names.items():
-        groups.setdefault(path.relative_to(chosen.notebooks).parts[0].removesuffix(".ipynb"), []).append(
-            (name, _title(path), " · ".join(path.relative_to(chosen.notebooks).with_suffix("").parts[2:])))
-    body = "".join(f"<h2>{group}</h2><ul>" + "".join(f'<li><a href="{n}.html">{t}</a> {x}</li>' for n, t, x in rows) + "</ul>"
+        parts = path.relative_to(chosen.notebooks).with_suffix("").parts
+        detail = f": {parts[-1]}" if len(parts) > 2 else ""
+        groups.setdefault({"metrics": "Evaluators"}.get(parts[0], "Start here"), []).append((name, _title(path) + detail))
+    body = "".join(f"<h2>{group}</h2><ul>" + "".join(f'<li><a href="{n}.html">{t}</a></li>' for n, t in rows) + "</ul>"
                    for group, rows in groups.items())
     page = ('<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
             f"<title>{chosen.title}</title><style>body{{font:16px/1.5 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem;"

@@ -128,6 +128,7 @@ def caterpillar(means, label, n_labels=8):
         y = (i + 0.5) * step if low else len(ordered) - (len(ordered) - i - 0.5) * step
         axis.annotate(_short(titles[ordered.index[i]]), (ordered.iloc[i], i), xytext=(0.5 if low else 0.42, y),
                       textcoords=("axes fraction", "data"), fontsize=7, va="center", ha="left" if low else "right",
+                      bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},
                       arrowprops={"arrowstyle": "-", "color": "#c3c6cb", "lw": 0.5, "relpos": (0, 0.5) if low else (1, 0.5)})
     axis.set(xlabel="mean difference of the occupation, % of range\n(positive: masculine preferred)", title=label, yticks=[],
              ylim=(-len(ordered) * 0.02, len(ordered) * 1.02), ylabel=f"{len(ordered)} unit groups, sorted")

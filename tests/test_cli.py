@@ -1,0 +1,154 @@
+"""The command line: exit statuses, one line for bad input, export, check, notebook parameters."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from conftest import random_scores, write, write_scores
+
+from mtgender import cli, data, study
+from mtgender.study import InputError
+
+
+@pytest.fixture
+def call(capsys):
+    def run(*arguments):
+        capsys.readouterr()
+        status = cli.main([str(a) for a in arguments])
+        shown = capsys.readouterr()
+        assert "Traceback" not in shown.out + shown.err
+        return status, shown.out, shown.err
+    return run
+
+
+def test_prepare_and_infer(call, mini_study):
+    assert call("prepare", mini_study) == (0, "3 of 3 runs read\n", "")
+    assert call("infer", mini_study)[0] == 0
+    assert (study.load(mini_study).inference / "score_runs.parquet").is_file() and call("report", mini_study) == (0, "", "")
+
+
+def test_a_refused_run_is_one_line_and_the_report_fails(call, mini_study, repository):
+    write_scores(repository / "scores" / "noise" / "de.tsv", random_scores(1) | {"new": (1, 2)})
+    status, out, err = call("prepare", mini_study)
+    assert (status, out) == (0, "2 of 3 runs read\n") and err.count("\n") == 1
+    assert err.startswith("refused: scores/noise/de.tsv, line 38, segment new: ")
+    status, out, _ = call("report", mini_study)
+    assert status == 1 and out.startswith("refused   scores/noise/de.tsv, line 38")
+
+
+@pytest.mark.parametrize("arguments, problem", [
+    (["prepare", "nowhere.yaml"], "nowhere.yaml: no such study file. Studies lie in studies/*.yaml"),
+    (["export", "studies/mini.yaml", "--language", "ru"], "studies/mini.yaml: language 'ru' is not in the study. It has de"),
+    (["score", "nothing", "--study", "studies/mini.yaml"], "unknown evaluator 'nothing'"),
+    (["infer", "studies/bad.yaml"], "studies/bad.yaml, line 2: unknown key 'replicate'. Did you mean 'replicates'?")])
+def test_bad_input_is_one_line_and_status_2(call, mini_study, repository, arguments, problem):
+    write(repository / "studies" / "bad.yaml", "pairs: x", "replicate: 3")
+    status, out, err = call(*arguments)
+    assert status == 2 and out == "" and err.startswith(f"mtgender: {problem}") and err.count("\n") == 1
+
+
+def test_bad_pairs_are_one_line_too(call, mini_study, repository):
+    write(repository / "data" / "mini" / "en.tsv", "broken")
+    for arguments in (["prepare", mini_study], ["export", mini_study]):
+        status, _, err = call(*arguments)
+        assert status == 2 and err.startswith("mtgender: data/mini/en.tsv, line 1: header is 'broken'")
+
+
+def test_infer_before_prepare_is_one_line(call, mini_study):
+    status, _, err = call("infer", mini_study)
+    assert status and err.startswith("mtgender: ") and err.count("\n") == 1
+
+
+def test_unknown_commands_exit_2(capsys):
+    for arguments in (["prepair"], [], ["export", "--format", "wmt24"]):
+        with pytest.raises(SystemExit) as caught:
+            cli.main(arguments)
+        assert caught.value.code == 2
+    capsys.readouterr()
+
+
+def test_as_a_command():
+    done = subprocess.run([sys.executable, "-m", "mtgender", "prepare", "nowhere.yaml"], capture_output=True, text=True)
+    assert done.returncode == 2 and done.stderr.startswith("mtgender: nowhere.yaml: no such study file") and done.stderr.count("\n") == 1
+    assert subprocess.run([sys.executable, "-m", "mtgender", "--help"], capture_output=True).returncode == 0
+
+
+def test_export_writes_both_formats(call, mini_study, tmp_path):
+    status, out, _ = call("export", mini_study, "--out", tmp_path / "out")
+    assert status == 0 and "36 pairs" in out
+    lines = data.read_lines(tmp_path / "out" / "mini.en-de.tsv")
+    assert len(lines) == 73 and {line.count("\t") for line in lines} == {10} and lines[0].startswith("doc_id\tsegment_id")
+    assert call("export", mini_study, "--format", "wmt26", "--language", "de", "--out", tmp_path / "out")[0] == 0
+    records = [json.loads(x) for x in data.read_lines(tmp_path / "out" / "mini.en-de.jsonl")]
+    assert len(records) == 36 and not list((tmp_path / "out").glob(".*"))
+
+
+# check
+
+def test_check_names_each_difference(call, mini_study, repository):
+    made = study.load(mini_study).tables
+    for name, old, new in (("same", "1,x", "1.00000000000001,x"), ("moved", "1,x", "1.1,x"), ("text", "1,x", "1,y")):
+        write(repository / "tables" / f"{name}.csv", "a,b", old)
+        write(made / f"{name}.csv", "a,b", new)
+    assert call("check", mini_study)[:2] == (1, "differs   moved.csv: a, row 1 ('1' became '1.1')\nsame      same.csv\n"
+                                                "differs   text.csv: b, row 1 ('x' became 'y')\n1 of 3 tables are the same\n")
+    write(repository / "tables" / "gone.csv", "a")
+    write(made / "new.csv", "a")
+    out = call("check", mini_study)[1]
+    assert "differs   gone.csv is not made any more\n" in out and "differs   new.csv is not committed\n" in out
+
+
+def test_check_passes_only_on_tables_that_exist(call, mini_study, repository):
+    assert call("check", mini_study)[0] == 1
+    for folder in (repository / "tables", study.load(mini_study).tables):
+        write(folder / "t.csv", "a,b", "1,x")
+    assert call("check", mini_study) == (0, "same      t.csv\n1 of 1 tables are the same\n", "")
+
+
+def test_check_refuses_to_compare_the_committed_tables_with_themselves(call, mini_study, repository):
+    write(mini_study, mini_study.read_text(), "publish: true")
+    write(repository / "tables" / "t.csv", "a,b", "1,x")
+    assert call("check", mini_study)[0] == 2
+
+
+# notebooks (CASES 27, 28)
+
+def notebook(path, *cells):
+    return write(path, json.dumps({"cells": [{"cell_type": kind, "metadata": {"tags": tags}, "source": source.splitlines(keepends=True)}
+                                             for kind, tags, source in cells], "metadata": {}}))
+
+
+CELL = ("code", ["parameters"], 'study = "studies/x.yaml"  # which\nlanguage: str = "de"\n')
+
+
+def test_parameters_are_checked_against_the_notebook(tmp_path):
+    path = notebook(tmp_path / "n.ipynb", ("markdown", [], "# Aim"), CELL, ("code", [], "other = 1"))
+    assert cli.notebook_parameters(path) == ["study", "language"]
+    cli.check_parameters(path, ["study", "language"])
+    for bad in ("langauge", "other"):
+        with pytest.raises(InputError, match=f"n.ipynb: no parameter '{bad}'. It has study, language"):
+            cli.check_parameters(path, ["study", bad])
+
+
+@pytest.mark.parametrize("cells", [[("code", [], "study = 1")], [CELL, CELL], [("markdown", ["parameters"], "study")], []])
+def test_a_notebook_needs_one_parameters_cell(tmp_path, cells):
+    path = notebook(tmp_path / "n.ipynb", *cells)
+    with pytest.raises(InputError, match="cells tagged 'parameters', expected one"):
+        cli.check_parameters(path, ["study"])
+
+
+def test_every_notebook_takes_study_first():
+    for path in study.Path(cli.__file__).parents[2].glob("notebooks/**/*.ipynb"):
+        assert cli.notebook_parameters(path)[0] == "study", path
+
+
+def test_report_names_notebook_and_cell_that_failed(call, mini_study):
+    call("prepare", mini_study)
+    error = {"output_type": "error", "ename": "KeyError", "evalue": "'x'"}
+    failed = {"cells": [{"cell_type": "code", "execution_count": 3, "outputs": [error]}],
+              "metadata": {"papermill": {"exception": True, "input_path": "notebooks/00_overview.ipynb"}}}
+    write(study.load(mini_study).notebooks / "00_overview.ipynb", json.dumps(failed))
+    status, out, _ = call("report", mini_study)
+    assert status == 1 and out.startswith("failed    notebooks/00_overview.ipynb, cell 3: KeyError: 'x'")
+    assert "executed copy: results/mini/notebooks/00_overview.ipynb" in out

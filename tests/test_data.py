@@ -1,0 +1,302 @@
+"""Our own formats, read strictly: the inputs of CASES.md (numbers in brackets) as small files."""
+
+import json
+import re
+
+import pandas as pd
+import pytest
+from conftest import PAIRS, annotations, random_scores, write, write_pairs, write_scores
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mtgender import data, isco, study
+from mtgender.study import InputError
+
+IDS = pd.Series(["a", "b", "c"])
+HEADER = ("segment_id", "masculine", "feminine")
+GOOD = [HEADER, ("a", 0.1, 0.2), ("b", 0.3, 0.4), ("c", 0.5, 0.6)]
+TEXTS = pd.DataFrame({"segment_id": ["a", "b"], "masculine": ["Der Arzt kam.", "Er 𝔤ing."], "feminine": ["Die Ärztin kam.", "Sie 𝔤ing."]})
+
+
+def refused(read, path, problem, line=None, segment=None, hint=True):
+    """`read` raises one InputError, in one line, that names the file, the line, the segment and what to do."""
+    with pytest.raises(InputError) as caught:
+        read()
+    error = caught.value
+    assert re.search(problem, error.problem), error.problem
+    assert error.path == path and study.display_path(path) in str(error)
+    assert error.line == line and error.segment_id == segment
+    assert bool(error.hint) >= hint and "\n" not in str(error)
+    return str(error)
+
+
+def scores(tmp_path, *rows, end="\n", **options):
+    return data.read_scores(write(tmp_path / "s.tsv", *rows, end=end), IDS, **options)
+
+
+def values(frame):
+    return frame.set_index("segment_id")[["masculine", "feminine"]].T.to_dict("list")
+
+
+# ISCO
+
+def test_isco():
+    assert dict(isco.table()["level"].value_counts()) == {1: 10, 2: 43, 3: 130, 4: 436}
+    assert len(isco.unit_groups()) == 436 and isco.unit_groups()[:3] == ["0110", "0210", "0310"]
+    assert [isco.pad(x) for x in ("110", "210", "310", "0110", "7126")] == ["0110", "0210", "0310", "0110", "7126"]      # [1]
+    assert list(isco.parent(pd.Series(["7126", "0110"]), 2)) == ["71", "01"]
+    for bad in ("9999", "71", "71260", "", "abc", "7126.0", "-110"):
+        with pytest.raises(InputError, match="ISCO-08 unit group"):
+            isco.pad(bad)
+
+
+def test_an_isco_file_with_other_counts_is_refused(tmp_path):
+    with pytest.raises(InputError, match="expected"):
+        isco.table(write(tmp_path / "isco.csv", "code,level,title", "1,1,Managers"))
+
+
+# lines
+
+@pytest.mark.parametrize("content, lines", [
+    (b"a\nb\n", ["a", "b"]), (b"a\nb", ["a", "b"]), (b"", []), (b"\n", [""]), (b"a\n\nb\n", ["a", "", "b"]),             # [13]
+    (b"\xef\xbb\xbfa\n", ["a"]), (b"a\r\nb\r\n", ["a", "b"]), (b"a\r\nb", ["a", "b"]),                                   # [16] [10]
+    (b"a\rx\nb\n", ["a\rx", "b"]), (b"a\r\nx\ry\r\n", ["a", "x\ry"]), (b"a\nb\r\n", ["a", "b\r"]),
+    ("a\u2028b\x85c\x0bd\x1ce\x0cf\n".encode(), ["a\u2028b\x85c\x0bd\x1ce\x0cf"])])                                     # [11]
+def test_text_is_split_on_lf_only(tmp_path, content, lines):
+    path = tmp_path / "x"
+    path.write_bytes(content)
+    assert data.read_lines(path) == lines
+
+
+def test_unreadable_files(tmp_path):
+    (tmp_path / "latin").write_bytes("a\nä\n".encode("latin-1"))
+    refused(lambda: data.read_lines(tmp_path / "latin"), tmp_path / "latin", "not UTF-8", line=2)
+    refused(lambda: data.read_lines(tmp_path / "none"), tmp_path / "none", "no such file", hint=False)
+    refused(lambda: data.read_lines(tmp_path), tmp_path, "folder", hint=False)
+
+
+# score files
+
+def test_a_score_file(tmp_path):
+    got = scores(tmp_path, *GOOD)
+    assert values(got) == {"a": [0.1, 0.2], "b": [0.3, 0.4], "c": [0.5, 0.6]} and set(got["decimals"]) == {1}
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_ids_join_and_positions_never_do(tmp_path, end):
+    rows = [("feminine", "segment_id", "masculine"), *((f, i, m) for i, m, f in reversed(GOOD[1:]))]                    # [18]
+    assert values(scores(tmp_path, *rows, end=end)) == values(scores(tmp_path, *GOOD))
+    assert values(scores(tmp_path, "\ufeff" + "\t".join(HEADER), *GOOD[1:])) == values(scores(tmp_path, *GOOD))          # [16]
+
+
+def test_lower_is_better_is_negated(tmp_path):
+    got = scores(tmp_path, HEADER, ("a", 0, 25), ("b", -3, 7), ("c", 100, 1e3), higher_is_better=False)                 # [21]
+    assert values(got) == {"a": [0, -25], "b": [3, -7], "c": [-100, -1000]} and "-0" not in str(values(got)["a"])
+
+
+@pytest.mark.parametrize("cells, decimals", [(("1", "2"), 0), (("0.25", "1.5"), 2), (("0.8312000", "1"), 7), (("1e-07", "2.5e-05"), 7)])
+def test_decimals_as_printed(tmp_path, cells, decimals):                                                                # [26]
+    assert set(data.read_scores(write_scores(tmp_path / "s.tsv", {"a": cells}), IDS[:1])["decimals"]) == {decimals}
+
+
+@pytest.mark.parametrize("rows, problem, line, segment", [
+    (GOOD[:3], "1 of 3 segments are missing: c", None, "c"), (GOOD[2:], "header is", 1, None),                          # [3] [12] [18]
+    ([HEADER, *GOOD[2:]], "1 of 3 segments are missing: a", None, "a"), ([HEADER], "3 of 3 segments are missing", None, "a"),
+    ([*GOOD, ("b", 1, 2)], r"occurs twice \(first on line 3\)", 5, "b"), ([*GOOD, ("d", 1, 2)], "not in", 5, "d"),        # [6]
+    ([*GOOD, ""], "1 cells, expected 3", 5, None), ([], "empty file", None, None),
+    ([HEADER, ("a", 0.1, 0.2, ""), *GOOD[2:]], "4 cells, expected 3", 2, "a"), ([HEADER, ("a", 1), *GOOD[2:]], "2 cells", 2, "a"),  # [17]
+    ([(*HEADER, "masculine"), *GOOD[1:]], "header is", 1, None), ([("id", *HEADER[1:]), *GOOD[1:]], "header is", 1, None),
+    *(([HEADER, GOOD[1], ("b", 0.3, bad), GOOD[3]], "feminine score .* is not a finite number", 3, "b")                   # [4] [20]
+      for bad in ("None", "", "nan", "NaN", "NA", "-inf", "inf", "1e400", "8,5", "85/100", "0x1", "1_000", "True", "٣"))])
+def test_bad_score_files_are_refused(tmp_path, rows, problem, line, segment):
+    path = write(tmp_path / "s.tsv", *rows)
+    refused(lambda: data.read_scores(path, IDS), path, problem, line, segment)
+
+
+def test_the_first_of_several_missing_segments_is_named(tmp_path):
+    path = write(tmp_path / "s.tsv", HEADER, ("b", 1, 2))
+    assert "2 of 3 segments are missing: a, c" in refused(lambda: data.read_scores(path, IDS), path, "missing", None, "a")
+
+
+def test_partial_runs_only_where_allowed(tmp_path):
+    rows = [HEADER, ("a", 0.1, 0.2), ("b", "None", 0.4)]
+    assert values(scores(tmp_path, *rows, partial=True)) == {"a": [0.1, 0.2]}             # left out, never filled
+    path = tmp_path / "s.tsv"
+    assert "allow_partial" in refused(lambda: data.read_scores(path, IDS), path, "missing", None, "c")
+    for bad, problem in ((("b", 1, "-inf"), "not a finite number"), (("b", "1e400", 1), "not a finite number"),
+                         (("a", 1, 2), "occurs twice"), (("d", 1, 2), "not in"), (("d", "None", 2), "not in")):
+        write(path, *rows[:2], bad)
+        refused(lambda: data.read_scores(path, IDS, partial=True), path, problem, 3, bad[0])
+    write(path, HEADER, ("a", "None", "None"))
+    refused(lambda: data.read_scores(path, IDS, partial=True), path, "no score at all", hint=False)
+
+
+def test_ids_are_opaque_text(tmp_path):                                                                                 # [15] [14]
+    ids = ["NA", "None", "n/a", "nan", "1e5", "007", "7", '"open', "a b", "é", "null", ""]
+    path = write_scores(tmp_path / "s.tsv", {i: (n, 0) for n, i in enumerate(ids)})
+    assert values(data.read_scores(path, pd.Series(ids))) == {i: [n, 0] for n, i in enumerate(ids)}
+
+
+# pairs
+
+def test_pairs(tmp_path):
+    pairs = data.read_pairs(write_pairs(tmp_path / "set"), "de")
+    assert list(pairs["segment_id"]) == sorted(PAIRS) and set(pairs["isco"]) == {i[:4] for i in PAIRS}
+    one = pairs.set_index("segment_id").loc["7126-statement"]
+    assert (one["masculine"], one["feminine"]) == ("Der Klempner kam am Montag.", "Die Klempnerin kam am Montag.")
+    assert one["source"] == "The Klempner came." and one["term"] == "Klempner"
+
+
+def test_odd_texts_survive(tmp_path):
+    odd = '"Der\rHerr\u2028sagt: \x85{er|sie} \\n kommt'                                                                # [9] [10] [11] [14]
+    pairs = {"NA": ("110", "report", '"x', odd), "007": ("7126", "report", "null", odd)}                                # [6] [15] [1]
+    got = data.read_pairs(write_pairs(tmp_path / "set", pairs), "de")
+    assert list(got["segment_id"]) == ["007", "NA"] and set(got["markup"]) == {odd} and set(got["isco"]) == {"0110", "7126"}
+    assert set(got["feminine"]) == {odd.replace("{er|sie}", "sie")}
+
+
+@pytest.mark.parametrize("text, problem", [("Er kam.", "are the same"), ("{er|er} kam.", "are the same"), ("", "are the same"),
+                                           ("{er|sie kam.", "brace"), ("{er|sie} k|m", "brace"), ("{er|sie|es} kam", "brace")])
+def test_bad_pairs_are_refused(tmp_path, text, problem):
+    pairs = {"a": ("7126", "report", "x", "{er|sie}"), "b": ("7126", "report", "x", text)}
+    write_pairs(tmp_path / "set", pairs)
+    refused(lambda: data.read_pairs(tmp_path / "set", "de"), tmp_path / "set" / "de.tsv", problem, 3, "b", hint=False)
+
+
+def test_bad_sources_and_unequal_files_are_refused(tmp_path):
+    folder = tmp_path / "set"
+    for code, kind, problem in (("9999", "report", "ISCO-08"), ("7126", "novel", "text type")):
+        write_pairs(folder, {"a": ("7126", "report", "x", "{er|sie}"), "b": (code, kind, "x", "{er|sie}")})
+        refused(lambda: data.read_pairs(folder, "de"), folder / "en.tsv", problem, 3, "b", hint=False)
+    write_pairs(folder)
+    for ids, problem, line, segment in ((list(PAIRS)[:-2], "2 of 36 segments are missing", None, "9313-report"),            # [12]
+                                        ([*PAIRS, "x"], "not in", 38, "x"), ([*PAIRS, "7126-report"], "occurs twice", 38, "7126-report")):
+        write(folder / "de.tsv", ("segment_id", "occupation", "text"), *((i, "x", "{er|sie}") for i in ids))
+        refused(lambda: data.read_pairs(folder, "de"), folder / "de.tsv", problem, line, segment)
+    write_pairs(folder, {})
+    with pytest.raises(InputError):
+        data.read_pairs(folder, "de")
+
+
+pieces = st.text(st.characters(exclude_characters="{}|\n\t", exclude_categories=["Cs"]), max_size=5)
+
+
+@given(st.lists(st.tuples(pieces, pieces, pieces), max_size=5), pieces)
+def test_spans_point_at_the_gendered_parts(parts, end):
+    markup = "".join(f"{shared}{{{m}|{f}}}" for shared, m, f in parts) + end
+    for side, text in enumerate(data.variants(markup)):
+        assert text == "".join(p[0] + p[side + 1] for p in parts) + end
+        found = data.spans(markup)[side]
+        assert [text[a:b] for a, b in found] == [p[side + 1] for p in parts]
+        rest = "".join(text[a:b] for (_, a), (b, _) in zip([(0, 0), *found], [*found, (len(text), 0)]))
+        assert rest == "".join(p[0] for p in parts) + end
+
+
+def test_gender_density():
+    assert data.gender_density("{Der gute|Die gute} kam {er|sie} an dem") == pytest.approx(3 / 6)
+    assert data.gender_density("{Ein|Eine junge} kam") == pytest.approx((1 / 2 + 2 / 3) / 2)
+
+
+# annotations
+
+def record(segment="a", variant="masculine", **changes):
+    return json.dumps({"segment_id": segment, "variant": variant, "errors": [], "omission": False, "instruction_fault": False} | changes)
+
+
+def span(start, end):
+    return {"errors": [{"start": start, "end": end, "severity": "minor", "category": "x"}]}
+
+
+ALL = [record(i, v) for i in "ab" for v in ("masculine", "feminine")]
+
+
+def test_annotations(tmp_path):
+    lines = [record("b", "feminine", **span(4, 5), omission=True), *ALL[:3]]                # 𝔤 is one code point
+    got = data.read_annotations(write(tmp_path / "a.jsonl", *lines), TEXTS).set_index(["segment_id", "variant"])
+    assert len(got) == 4 and got.loc[("b", "feminine"), ["n_errors", "omission"]].tolist() == [1, True]
+    assert got.loc[("b", "feminine"), "errors"] == [(4, 5, "minor", "x")] and TEXTS["feminine"][1][4:5] == "𝔤"
+    whole = [record("b", "masculine", **span(0, 8)), *ALL[:2], ALL[3]]
+    assert data.read_annotations(write(tmp_path / "a.jsonl", *whole, end="\r\n"), TEXTS)["n_errors"].sum() == 1
+
+
+@pytest.mark.parametrize("last, problem, segment", [                                                                    # [19]
+    (record("b", "feminine", **span(0, 10)), "does not lie", "b"), (record("b", "feminine", **span(5, 3)), "does not lie", "b"),
+    (record("b", "feminine", **span(-1, 3)), "does not lie", "b"), (record("b", "feminine", **span(0.0, 3)), "whole numbers", "b"),
+    (record("b", "feminine", **span("0", "3")), "whole numbers", "b"), (record("b", "feminine", **span(False, True)), "whole numbers", "b"),
+    (record("b", "feminine", errors=[{"start": 1}]), "whole numbers", "b"), (record("b", "feminine", errors=None), "not a list", "b"),
+    (record("b", "feminine", errors=["x"]), "whole numbers", "b"), (record("b", "feminine", omission=None), "true or false", "b"),
+    (record("b", "neuter"), "variant", "b"), (record("x", "feminine"), "not in", "x"), (record(["b"], "feminine"), "", None),
+    (record("b", "masculine"), "occurs twice", "b"), ("", "not a JSON", None), ("{", "not a JSON", None), ("[]", "expected the keys", None),
+    ('{"segment_id": "b", "variant": "feminine"}', "expected the keys", None)])
+def test_bad_annotations_are_refused(tmp_path, last, problem, segment):
+    path = write(tmp_path / "a.jsonl", *ALL[:3], last)
+    with pytest.raises(InputError, match=problem) as caught:
+        data.read_annotations(path, TEXTS)
+    assert caught.value.path == path and caught.value.line == 4 and (segment is None or caught.value.segment_id == segment)
+
+
+def test_incomplete_annotations(tmp_path):
+    path = write(tmp_path / "a.jsonl", *ALL[:3])
+    refused(lambda: data.read_annotations(path, TEXTS), path, "only the masculine variant", 3, "b", hint=False)
+    assert list(data.read_annotations(path, TEXTS, partial=True)["segment_id"]) == ["a", "a"]
+    malformed = write(tmp_path / "m.jsonl", *ALL[:3], record("b", "feminine", **span(0, 99)))
+    assert list(data.read_annotations(malformed, TEXTS, partial=True)["segment_id"]) == ["a", "a"]      # invalid, never error-free
+    half = write(tmp_path / "h.jsonl", *ALL[:2])
+    assert "allow_partial" in refused(lambda: data.read_annotations(half, TEXTS), half, "1 of 2 segments are missing", None, "b")
+    for partial in (False, True):
+        with pytest.raises(InputError):
+            data.read_annotations(write(tmp_path / "e.jsonl"), TEXTS, partial=partial)
+
+
+# a study's files
+
+def test_prepare_refuses_a_bad_run_and_goes_on(mini_study, repository):
+    write_scores(repository / "scores" / "noise" / "de.tsv", random_scores(1) | {"7126-report": ("nan", 1)})
+    write(repository / "annotations" / "spell" / "de.jsonl", *annotations()[1:])
+    runs = data.prepare(study.load(mini_study)).set_index("system")
+    assert dict(runs["status"]) == {"noise": "refused", "length": "ok", "spell": "refused"}
+    assert re.fullmatch(r"scores/noise/de\.tsv, line 30, segment 7126-report: .+", runs.loc["noise", "problem"])
+    assert runs.loc["spell", "problem"].startswith("annotations/spell/de.jsonl, line") and runs.loc["length", "n"] == 36
+
+
+@pytest.mark.parametrize("ids", [[0], [1], [1, 2, 35], range(36)])
+def test_prepare_survives_missing_segments(mini_study, repository, ids):
+    kept = {i: s for n, (i, s) in enumerate(random_scores(1).items()) if n not in ids}
+    write_scores(repository / "scores" / "noise" / "de.tsv", kept)
+    runs = data.prepare(study.load(mini_study)).set_index("system")
+    assert runs.loc["noise", "status"] == "refused" and f"{len(ids)} of 36 segments are missing" in runs.loc["noise", "problem"]
+
+
+def test_prepare_names_what_it_cannot_read_at_all(mini_study, repository):
+    (repository / "scores" / "noise" / "de.tsv").unlink()
+    runs = data.prepare(study.load(mini_study)).set_index("system")
+    assert runs.loc["noise", "problem"].startswith("scores/noise/de.tsv: no such file")
+    (repository / "data" / "mini" / "de.tsv").unlink()
+    with pytest.raises(InputError, match=r"no language can be read: data/mini/de\.tsv: no such file"):
+        data.prepare(study.load(mini_study))
+    (repository / "data" / "mini" / "en.tsv").unlink()
+    with pytest.raises(InputError, match=r"data/mini/en\.tsv: no such file"):
+        data.prepare(study.load(mini_study))
+
+
+def test_one_bad_language_does_not_stop_the_others(mini_study, repository):
+    write(repository / "data" / "mini" / "ru.tsv", "broken")
+    runs = data.prepare(study.load(write(mini_study, mini_study.read_text().replace("[de]", "[de, ru]"))))
+    assert set(runs.loc[runs["language"] == "de", "status"]) == {"ok"} and set(runs.loc[runs["language"] == "ru", "status"]) == {"refused"}
+    assert runs.loc[runs["language"] == "ru", "problem"].str.startswith("data/mini/ru.tsv, line 1: header").all()
+
+
+def test_names_survive_the_prepared_frames(mini_study, repository):                                                      # [5]
+    names = ["fluency2-gemini35-esa", "mr7.2.1", "Qwen 3.6", "NA", "null", "nan", "a/b", "007", "1e5"]
+    text = mini_study.read_text().replace("scores:\n", "scores:\n" + "".join(f'  "{n}": {{path: scores/noise}}\n' for n in names))
+    chosen = study.load(write(mini_study, text))
+    data.prepare(chosen)
+    assert list(data.read_runs(chosen).query("kind == 'scores'")["system"]) == [*names, "noise", "length"]
+    assert list(pd.read_parquet(chosen.prepared / "scores.parquet")["system"].unique()) == [*names, "noise", "length"]
+
+
+def test_one_score_file_does_not_stand_for_two_languages(mini_study, repository):
+    write_pairs(repository / "data" / "mini", language="ru")
+    text = mini_study.read_text().replace("[de]", "[de, ru]").replace("path: scores/noise,", "path: scores/noise/de.tsv,")
+    runs = data.prepare(study.load(write(mini_study, text)))
+    assert set(runs.loc[runs["system"] == "noise", "status"]) == {"refused"}
