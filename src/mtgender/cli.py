@@ -305,6 +305,8 @@ def check(args):
     """compare a study's tables with the committed ones"""
     from mtgender import tables
     made, committed = study.load(args.study).tables, ROOT / "tables"
+    if made == committed:
+        raise InputError("these are the committed tables themselves", path=args.study, hint="./run_all.sh --check makes others to compare")
     failed = 0
     names = sorted({p.name for p in (*committed.glob("*.csv"), *made.glob("*.csv"))})
     for name in names:

@@ -17,6 +17,7 @@ import pandas as pd
 from mtgender import isco
 from mtgender.study import TEXT_TYPES, InputError, display_path
 
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 ALTERNATION = re.compile(r"\{([^{}|]*)\|([^{}|]*)\}")
 MISSING = ("", "None", "NaN", "nan", "NA")
 ID_LIST = 3  # ids named in a message
@@ -25,7 +26,7 @@ ID_LIST = 3  # ids named in a message
 def read_lines(path):
     """Lines of a UTF-8 file, split on LF only; a BOM and CRLF line ends are accepted.
 
-    A CR is content unless *every* line ends with one; U+2028, U+0085, VT and FS are always content.
+    A CR is content unless *every* line end is CRLF; U+2028, U+0085, VT and FS are always content.
 
     Returns
     -------
@@ -44,8 +45,9 @@ def read_lines(path):
         raise InputError(f"not UTF-8 (byte {raw[error.start]:#04x})", path=path, line=raw[: error.start].count(b"\n") + 1,
                          hint="Save the file as UTF-8") from None
     lines = text.removesuffix("\n").split("\n") if text else []
-    if lines and all(line.endswith("\r") for line in lines):
-        lines = [line[:-1] for line in lines]
+    ended = lines if text.endswith("\n") else lines[:-1]
+    if ended and all(line.endswith("\r") for line in ended):
+        lines = [line.removesuffix("\r") for line in ended] + lines[len(ended):]
     return lines
 
 
@@ -74,7 +76,8 @@ def read_tsv(path, columns):
     for number, line in enumerate(lines[1:], 2):
         cells = line.split("\t")
         if len(cells) != len(header):
-            known = cells[header.index("segment_id")] if "segment_id" in header and len(cells) > header.index("segment_id") else None
+            place = header.index("segment_id") if "segment_id" in header else len(cells)
+            known = (cells[place] or None) if place < len(cells) else None
             raise InputError(f"{len(cells)} cells, expected {len(header)}", path=path, line=number, segment_id=known,
                              hint="Cells are separated by TAB; a text may not hold a TAB")
         rows.append((*cells, number))
@@ -100,7 +103,7 @@ def _same_ids(frame, expected, path, what, partial=False):
     missing = expected[~expected.isin(frame["segment_id"])]
     if len(missing) and not partial:
         names = ", ".join(missing[:ID_LIST]) + (" …" if len(missing) > ID_LIST else "")
-        raise InputError(f"{len(missing)} of {len(expected)} segments are missing: {names}", path=path, segment_id=missing[0],
+        raise InputError(f"{len(missing)} of {len(expected)} segments are missing: {names}", path=path, segment_id=missing.iloc[0],
                          hint="Complete the file, or set allow_partial: true in the study to have it shown as partial")
 
 
@@ -161,6 +164,8 @@ def read_source(folder):
     path = folder / "en.tsv"
     frame = read_tsv(path, ["segment_id", "isco", "text_type", "occupation", "text"])
     _unique(frame, path)
+    if not len(frame):
+        raise InputError("no text at all", path=path)
     frame["isco"] = [isco.pad(c, path=path, line=n, segment_id=i) for c, n, i in zip(frame["isco"], frame["line"], frame["segment_id"])]
     wrong = frame[~frame["text_type"].isin(TEXT_TYPES)]
     if len(wrong):
@@ -204,12 +209,29 @@ def read_pairs(folder, language):
 
 
 def number(text):
-    """A finite float, or None for what is not one (`None`, `nan`, `inf`, `1e400`, `8,5`)."""
-    try:
-        value = float(text)
-    except ValueError:
+    """A finite float, or None for what is not one (`None`, `nan`, `inf`, `1e400`, `8,5`, `1_000`).
+
+    Examples
+    --------
+    >>> number("-0.25"), number("1e-3"), number("1e400"), number("8,5")
+    (-0.25, 0.001, None, None)
+    """
+    if not NUMBER.fullmatch(text):
         return None
+    value = float(text)
     return value if math.isfinite(value) else None
+
+
+def decimals(text):
+    """Digits after the decimal point that a printed number carries.
+
+    Examples
+    --------
+    >>> decimals("0.8300"), decimals("85"), decimals("1.5e-7")
+    (4, 0, 8)
+    """
+    mantissa, _, exponent = text.lower().partition("e")
+    return max(0, len(mantissa.partition(".")[2]) - int(exponent or 0))
 
 
 def read_scores(path, segment_ids, higher_is_better=True, partial=False):
@@ -242,9 +264,9 @@ def read_scores(path, segment_ids, higher_is_better=True, partial=False):
 def check_scores(frame, path, segment_ids, higher_is_better=True, partial=False):
     """Validate score rows (segment_id, masculine, feminine as text, line) of any format; returns what `read_scores` does."""
     _unique(frame, path)
+    _same_ids(frame, segment_ids, path, "the study's pairs", partial)
     if partial:
         frame = frame[~frame[["masculine", "feminine"]].isin(MISSING).any(axis=1)]
-    _same_ids(frame, segment_ids, path, "the study's pairs", partial)
     if not len(frame):
         raise InputError("no score at all", path=path)
     table = frame[["segment_id"]].copy()
@@ -254,11 +276,10 @@ def check_scores(frame, path, segment_ids, higher_is_better=True, partial=False)
             row = frame.iloc[values.index(None)]
             hint = ("A missing score needs allow_partial: true in the study" if row[side] in MISSING
                     else "Scores are plain numbers like 0.8312")
-            raise InputError(f"{side} score {row[side]!r} is not a finite number", path=path, line=int(row["line"]),
-                             segment_id=row["segment_id"], hint=hint)
+            raise InputError(f"{side} score {row[side]!r} is not a finite number", path=path,
+                             line=int(row.get(f"line_{side}", row["line"])), segment_id=row["segment_id"], hint=hint)
         table[side] = np.array(values) * (1.0 if higher_is_better else -1.0) + 0.0
-    printed = pd.concat([frame["masculine"], frame["feminine"]])
-    table["decimals"] = int(printed.str.extract(r"\.(\d+)", expand=False).fillna("").str.len().max())
+    table["decimals"] = max(map(decimals, pd.concat([frame["masculine"], frame["feminine"]])))
     return table.reset_index(drop=True)
 
 
@@ -300,6 +321,8 @@ def read_annotations(path, pairs, partial=False):
             raise InputError("expected the keys segment_id, variant, errors, omission, instruction_fault", **where)
         where["segment_id"] = segment_id = record["segment_id"]
         variant = record["variant"]
+        if not isinstance(segment_id, str):
+            raise InputError(f"segment_id {segment_id!r} is not a text", path=path, line=number_)
         if variant not in ("masculine", "feminine"):
             raise InputError(f"variant {variant!r}, expected masculine or feminine", **where)
         if (segment_id, variant) not in texts:
@@ -426,6 +449,9 @@ def prepare(study):
 
 def _read_run(study, entry, language, pairs):
     path = entry.file(language)
+    if path == entry.path and entry.format == "own" and len(entry.languages) > 1:
+        raise InputError(f"one file for the languages {', '.join(entry.languages)}", path=path,
+                         hint="Use a folder or {language} in the path, or name its language in the study (languages: [de])")
     if not path.is_file():
         raise InputError("no such file", path=path, hint=f"Place it there, or name the languages of {entry.name!r} in the study "
                                                          "(languages: [de])")

@@ -96,7 +96,7 @@ def difference_distribution(d, row, label, level=0.95):
     if ties:
         axis.hist(np.zeros(ties), bins=bins, color=NEUTRAL, label=f"tie ({ties / len(d):.1%})")
     axis.axvspan(row["signed_low"], row["signed_high"], color=INK, alpha=0.2, lw=0)
-    axis.axvline(row["signed"], color=INK, lw=1.6, label=f"S = {tables.significant_digits(row['signed'])}, {level:.0%} interval")
+    axis.axvline(row["signed"], color=INK, lw=1.6, label=f"S = {tables.significant_digits(row['signed'])}, {100 * level:g}% interval")
     outside = int((np.abs(d) > reach).sum())
     axis.set(xlabel="d = score(masculine) − score(feminine), native units" + (f"\n{outside} pairs lie beyond the axis" if outside else ""),
              ylabel="pairs", title=label, xlim=(-reach, reach))

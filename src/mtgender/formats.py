@@ -99,7 +99,9 @@ def read_wmt25_scores(path, pairs, language, set_id, higher_is_better=True, part
         row = (chosen[chosen["overall"].isin(data.MISSING)] if len(present) < len(chosen) else present[~complete]).iloc[0]
         raise InputError("a score is missing", path=path, line=int(row["line"]), segment_id=row["doc_id"],
                          hint="Complete the file, or set allow_partial: true in the study to have it shown as partial")
-    wide = present[complete].pivot(index="doc_id", columns="system_id", values=["overall", "line"])
-    table = pd.DataFrame({"segment_id": wide.index, "masculine": wide["overall", "hyp-1"].to_numpy(),
-                          "feminine": wide["overall", "hyp-2"].to_numpy(), "line": wide["line", "hyp-1"].to_numpy()})
+    sides = [present[complete & (present["system_id"] == h)].set_index("doc_id")[["overall", "line"]] for h in HYPOTHESES]
+    wide = sides[0].join(sides[1], suffixes=("_masculine", "_feminine"))
+    table = pd.DataFrame({"segment_id": wide.index, "masculine": wide["overall_masculine"].to_numpy(),
+                          "feminine": wide["overall_feminine"].to_numpy(), "line": wide["line_masculine"].to_numpy(),
+                          "line_masculine": wide["line_masculine"].to_numpy(), "line_feminine": wide["line_feminine"].to_numpy()})
     return data.check_scores(table, path, pairs["segment_id"], higher_is_better, partial)

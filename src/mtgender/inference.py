@@ -111,7 +111,8 @@ def t_test(means):
         return float("nan"), float("nan"), "too few occupations"
     if not x.any():
         return float("nan"), 1.0, "no difference"
-    if x.std() <= EQUAL * np.abs(x).max():
+    x = x / np.abs(x).max()                          # no scale is assumed: squares of tiny differences would vanish
+    if x.std() <= EQUAL:
         return float("nan"), 0.0, "all occupations equal"
     result = stats.ttest_1samp(x, 0.0)
     return float(result.statistic), float(result.pvalue), ""
@@ -258,17 +259,17 @@ def language_means(occupations, ranges, systems, languages, *, level, replicates
     """
     names = [(s, code) for code in languages for s in systems]
     if not names:
-        measures = [f"{name}{end}" for name in ("signed_pct", "absolute_pct") for end in ("", "_low", "_high")]
-        return pd.DataFrame(columns=["language", "n_systems", *measures])
+        return pd.DataFrame(columns=FRAMES["language_means"])
     values = _matrix(occupations, ["signed", "absolute"], names)
     scale = ranges.set_index(["system", "language"])["range"].reindex(pd.MultiIndex.from_tuples(names)).to_numpy(float)
-    percent = preference.percent_of_range(values, scale[:, None])
-    percent = percent.reshape(len(values), len(languages), len(systems), 2).mean(axis=2)        # occupations x languages x measures
+    percent = preference.percent_of_range(values, scale[:, None])                               # occupations x runs x measures
     drawn = bootstrap_means(percent.reshape(len(values), -1), resample_counts(len(values), replicates, seed))
-    low, high = (x.reshape(len(languages), 2) for x in percentile_interval(drawn, level))
+    shape = (len(languages), len(systems), 2)
+    low, high = percentile_interval(drawn.reshape(replicates, *shape).mean(axis=2), level)
+    means = np.nanmean(percent, axis=0).reshape(shape).mean(axis=1)
     table = pd.DataFrame({"language": list(languages), "n_systems": len(systems)})
     for j, name in enumerate(("signed_pct", "absolute_pct")):
-        table[name], table[f"{name}_low"], table[f"{name}_high"] = percent.mean(axis=0)[:, j], low[:, j], high[:, j]
+        table[name], table[f"{name}_low"], table[f"{name}_high"] = means[:, j], low[:, j], high[:, j]
     return table
 
 
@@ -356,13 +357,30 @@ def infer(study):
         wide = annotations.groupby(["system", "language", "isco", "variant"])["free"].mean().unstack("variant")
         result["error_occupations"] = wide.rename_axis(columns=None).reset_index()
         result["error_runs"] = error_table(result["error_occupations"], declared, **settings)
-    for name in FRAMES:
-        frame = result.setdefault(name, pd.DataFrame(columns=["system", "language"]))
+    for name, columns in FRAMES.items():
+        frame = result.setdefault(name, pd.DataFrame(columns=columns))
         data.replace(study.inference / f"{name}.parquet", frame.to_parquet)
     return result
 
 
-FRAMES = ("occupations", "score_runs", "score_summaries", "ranges", "language_means", "error_occupations", "error_runs")
+def _with_interval(*names):
+    return [f"{name}{end}" for name in names for end in ("", "_low", "_high")]
+
+
+RUN = ["system", "language"]
+FRAMES = {
+    "occupations": [*RUN, "isco", *preference.MEASURES, "n_pairs"],
+    "score_runs": [*RUN, "n", "signed", "absolute", "signed_pct", "absolute_pct", "signed_low", "signed_high", "absolute_low",
+                   "absolute_high", "masculine_win", "feminine_win", "tie", "balance", "balance_low", "balance_high", "cancellation", "t",
+                   "p", "p_adjusted", "significant", "role", "note"],
+    "score_summaries": ["system", "summary", "n_languages", *_with_interval("signed", "absolute", "signed_pct", "absolute_pct", "balance"),
+                        "cancellation"],
+    "ranges": [*RUN, "range"],
+    "language_means": ["language", "n_systems", *_with_interval("signed_pct", "absolute_pct")],
+    "error_occupations": [*RUN, "isco", "feminine", "masculine"],
+    "error_runs": [*RUN, "n", "error_free_masculine", "error_free_feminine", "difference", "low", "high", "p", "p_adjusted", "significant",
+                   "note"],
+}
 
 
 class Results:

@@ -181,4 +181,5 @@ def split_half_reliability(effects):
     if k < 2 or len(values) < 2 or (np.ptp(values, axis=0) == 0).any():
         return float("nan")
     r = np.corrcoef(values.T)[np.triu_indices(k, 1)].mean()
-    return float(k * r / (1 + (k - 1) * r))
+    below = 1 + (k - 1) * r
+    return float(k * r / below) if below > 0 else float("nan")

@@ -62,7 +62,7 @@ def display_path(path):
 
 def file_name(name):
     """A file name for an opaque system name (`Qwen 3.6` -> `Qwen_3.6`)."""
-    return re.sub(r"[^\w.+-]", "_", name).replace("..", "__") or "_"
+    return re.sub(r"^\.+|[^\w.+-]", lambda m: "_" * len(m.group()), name) or "_"
 
 
 def _one_of(*allowed):
@@ -246,9 +246,10 @@ def read_yaml(path):
         raise InputError("no such file", path=path) from None
     except UnicodeDecodeError as error:
         raise InputError(f"not UTF-8 ({error.reason})", path=path) from None
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else None
-        raise InputError(f"not valid YAML: {error.problem}", path=path, line=line) from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        raise InputError(f"not valid YAML: {getattr(error, 'problem', None) or error.reason}", path=path,
+                         line=mark.line + 1 if mark else None) from None
     lines = {}
 
     def build(node, keys):
@@ -256,6 +257,8 @@ def read_yaml(path):
             value = {}
             for key, child in node.value:
                 name = key.value
+                if not isinstance(key, yaml.ScalarNode):
+                    raise InputError("a key must be a text", path=path, line=key.start_mark.line + 1)
                 lines[(*keys, name)] = key.start_mark.line + 1
                 if name in value:
                     raise InputError(f"key {name!r} occurs twice", path=path, line=key.start_mark.line + 1)
@@ -295,10 +298,10 @@ def _convert(raw, allowed, path, lines, keys=()):
 
 
 def _find(text, study_path):
-    """A path named in a study: relative to the study file if it lies there, else to the repository; or absolute."""
+    """A path named in a study file: beside that file if it lies there, else in the repository; or absolute."""
     here, there = study_path.parent / text, ROOT / text
-    head = text.split("{language}")[0]
-    return here if (study_path.parent / head).exists() and head and not there.exists() else there
+    names = [text.replace("{language}", code) for code in LANGUAGES] if "{language}" in text else [text]
+    return here if any((study_path.parent / name).exists() for name in names) else there
 
 
 def _read_system(name, raw, kind, languages, path, lines, keys):
@@ -322,7 +325,13 @@ def _read_system(name, raw, kind, languages, path, lines, keys):
 def _chain(path):
     """A study file and those it extends, base last."""
     chain = [Path(path)]
-    while extends := read_yaml(chain[-1])[0].get("extends"):
+    while True:
+        raw, lines = read_yaml(chain[-1])
+        extends = raw.get("extends")
+        if not extends:
+            return chain
+        if not isinstance(extends, str):
+            raise InputError("extends: expected a text, the name of one study", path=chain[-1], line=lines[("extends",)])
         base = _find(extends if extends.endswith((".yaml", ".yml")) else f"{extends}.yaml", chain[-1])
         if not base.is_file():
             base = ROOT / "studies" / base.name
@@ -332,7 +341,6 @@ def _chain(path):
             known = sorted(p.stem for p in (ROOT / "studies").glob("*.yaml"))
             raise InputError(f"extends {extends!r}, which does not exist", path=chain[-1], hint=f"Known: {', '.join(known)}")
         chain.append(base)
-    return chain
 
 
 def load(path):
@@ -367,6 +375,8 @@ def load(path):
         if file != path:
             values.pop("publish", None)
             values.pop("name", None)
+        if "pairs" in values:
+            values["pairs"] = _find(values["pairs"], file)
         for kind in systems:
             if kind in values:
                 systems[kind] = {}
@@ -383,7 +393,6 @@ def load(path):
     for key in REQUIRED:
         if key not in merged:
             raise InputError(f"no {key!r}", path=path, hint=f"A study needs {', '.join(REQUIRED)} (or extends another)")
-    pairs = _find(merged.pop("pairs"), path)
     languages = merged["languages"]
     built = {kind: {name: _read_system(name, entry, kind, languages, file, lines, keys)
                     for name, (entry, file, lines, keys) in entries.items()} for kind, entries in systems.items()}
@@ -395,4 +404,4 @@ def load(path):
                 raise InputError(f"{kind}: {other!r} and {name!r} would share a file name", path=path, hint="Rename one")
     merged["panel"] = tuple(code for code in panel if code in languages) if panel else languages
     merged.setdefault("title", merged["name"])
-    return Study(path=path, pairs=pairs, scores=built["scores"], annotations=built["annotations"], **merged)
+    return Study(path=path, scores=built["scores"], annotations=built["annotations"], **merged)

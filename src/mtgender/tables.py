@@ -73,7 +73,9 @@ def differences(old, new):
     found = []
     for column in old.columns:
         a, b = old[column], new[column]
-        numbers = [pd.to_numeric(x.replace("", "nan"), errors="coerce").to_numpy(float) for x in (a, b)]
+        coded = (a + " " + b).str.contains(r"(?:^| )0\d").any()          # codes like 0110 are text
+        numbers = [np.full(len(x), np.nan) if coded else pd.to_numeric(x.where(x.map(_is_number)), errors="coerce").to_numpy(float)
+                   for x in (a, b)]
         text = (a != b) & (np.isnan(numbers[0]) | np.isnan(numbers[1]))
         scale = np.nanmax(np.abs(numbers[0]), initial=0.0)
         moved = ~np.isclose(*numbers, rtol=RTOL, atol=ATOL * max(scale, 1e-300), equal_nan=True)
@@ -82,6 +84,10 @@ def differences(old, new):
         if len(rows) > 5:
             found.append(f"{column}: {len(rows)} rows in all")
     return found
+
+
+def _is_number(text):
+    return data.number(text) is not None
 
 
 def read_csv(path):
@@ -167,6 +173,7 @@ def write(study, name, frame, printed, caption, rules=(), folder=None):
 def markdown(printed, caption):
     """A table as GitHub Markdown with its caption above."""
     safe = printed.astype(str).map(lambda c: c.replace("|", "\\|").replace("\n", " "))
+    safe.columns = [str(c).replace("|", "\\|") for c in safe.columns]
     left = [i == 0 or not printed.iloc[:, i].astype(str).str.match(r"^[−+\[\d.–<]").all() for i in range(printed.shape[1])]
     body = safe.to_markdown(index=False, disable_numparse=True, colalign=["left" if x else "right" for x in left])
     return f"{caption}\n\n{body}\n"
@@ -175,6 +182,7 @@ def markdown(printed, caption):
 def latex(printed, caption, label, rules=()):
     """A table as LaTeX (booktabs), escaped; `\\usepackage{booktabs}` is all it needs."""
     rows = [" & ".join(map(latex_escape, row)) + r" \\" for row in printed.astype(str).itertuples(index=False)]
+    rows = [f"{{{row[0]}}}{row[1:]}" if row[0] in "[*" else row for row in rows]      # \\[ would be read as a length
     for position in sorted(rules, reverse=True):
         if 0 < position < len(rows):
             rows.insert(position, r"\midrule")
@@ -186,7 +194,7 @@ def latex(printed, caption, label, rules=()):
 
 def settings(study):
     """The settings every caption carries."""
-    return (f"Intervals: {study.level:.0%} percentile, occupation-block bootstrap, {study.replicates} replicates, seed {study.seed} "
+    return (f"Intervals: {100 * study.level:g}% percentile, occupation-block bootstrap, {study.replicates} replicates, seed {study.seed} "
             "(sensitivity to the weighting of occupations, not sampling of new texts). "
             f"R: observed score range per {study.range}.")
 
@@ -373,7 +381,7 @@ def error_verdict(row, label, language, q, level):
     """What one annotation run says, in a sentence built from its numbers."""
     text = (f"**{label}, {LANGUAGES[language]}**: {fixed(100 * row['error_free_masculine'], 1)} % of the masculine and "
             f"{fixed(100 * row['error_free_feminine'], 1)} % of the feminine texts carry no marked error; difference "
-            f"{fixed(row['difference'], 1, sign=True)} points ({level:.0%} interval {fixed(row['low'], 1)} to {fixed(row['high'], 1)})")
+            f"{fixed(row['difference'], 1, sign=True)} points ({100 * level:g}% interval {fixed(row['low'], 1)} to {fixed(row['high'], 1)})")
     if pd.notna(row["p_adjusted"]):
         text += f", {'' if row['significant'] else 'not '}significant at q = {q:g} (adjusted p {p_value(row['p_adjusted'])})"
     return text + "." + (f" Note: {row['note']}." if row["note"] else "")
@@ -509,7 +517,7 @@ def verdict(row, label, language, q, level):
     side = "masculine" if row["signed"] > 0 else "feminine" if row["signed"] < 0 else "neither"
     text = (f"**{label}, {LANGUAGES[language]}** ({row['role']}): on average the {side} variant scores higher, " if side != "neither"
             else f"**{label}, {LANGUAGES[language]}** ({row['role']}): the two variants score the same on average, ")
-    text += (f"S = {significant_digits(row['signed'])} ({level:.0%} interval {significant_digits(row['signed_low'])} to "
+    text += (f"S = {significant_digits(row['signed'])} ({100 * level:g}% interval {significant_digits(row['signed_low'])} to "
              f"{significant_digits(row['signed_high'])}), {fixed(row['signed_pct'])} % of the observed range; "
              f"A = {significant_digits(row['absolute'])} ({fixed(row['absolute_pct'])} %). The masculine text wins "
              f"{fixed(100 * row['masculine_win'], 1)} %, the feminine one {fixed(100 * row['feminine_win'], 1)} %, "
@@ -540,7 +548,7 @@ def card(row, level):
               (("masculine preferred", "masculine_win"), ("feminine preferred", "feminine_win"), ("tie", "tie"))),
             ["cancellation 1 − |S|/A", fixed(row["cancellation"]), "", ""],
             ["t, occupation means", fixed(row["t"]), "", f"p {p_value(row['p'])}, adjusted {p_value(row['p_adjusted'])}"]]
-    return pd.DataFrame(rows, columns=[f"{row['n']} pairs", "value", f"{level:.0%} interval", ""])
+    return pd.DataFrame(rows, columns=[f"{row['n']} pairs", "value", f"{100 * level:g}% interval", ""])
 
 
 def extreme_pairs(pairs, n=3):
