@@ -47,7 +47,7 @@ export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 if [ "$mode" = check ]; then
     mkdir -p results
-    printf 'extends: %s\nname: check\npublish: false\n' "$(cd "$(dirname "$study")" && pwd)/$(basename "$study")" >results/check.yaml
+    printf 'extends: "%s"\nname: check\npublish: false\n' "$(cd "$(dirname "$study")" && pwd)/$(basename "$study")" >results/check.yaml
     rm -rf results/check
     study=results/check.yaml
 fi

@@ -144,7 +144,9 @@ def test_the_family_is_the_metric_runs_with_a_p():
     table, _ = score_tables(runs, roles={"c": "control"})
     family = table[table["system"].isin(["a", "b", "zero", "equal"])]
     assert list(family["p_adjusted"]) == approx(multipletests(family["p"], method="fdr_bh")[1])
-    assert list(family["significant"]) == [bool(x) for x in multipletests(family["p"], alpha=0.05, method="fdr_bh")[0]]
+    for q in (0.05, 0.6 * row(table, system="b")["p_adjusted"], row(table, system="b")["p_adjusted"]):
+        got = score_tables(runs, roles={"c": "control"}, q=q)[0].loc[family.index, "significant"]
+        assert list(got) == list(family["p_adjusted"] <= q)
     outside = table[table["system"].isin(["c", "one"])]
     assert outside["p_adjusted"].isna().all() and outside["significant"].isna().all() and row(table, system="c")["p"] < 0.05
     assert row(table, system="zero")["p"] == row(table, system="zero")["p_adjusted"] == 1
@@ -318,6 +320,17 @@ def test_partial_studies(mini_study, repository):
     d = pd.Series({i: float(m) - float(f) for i, (m, f) in some.items() if i != "0110-report"})
     assert noise["signed"] == approx(d.groupby(d.index.str[:4]).mean().mean())
     assert result["language_means"].iloc[0]["signed_pct"] == approx(noise["signed_pct"])
+
+
+def test_a_complete_run_beside_partial_ones_changes_no_interval(mini_study, repository):
+    write_scores(repository / "scores" / "noise" / "de.tsv", {i: s for i, s in random_scores(1).items() if i[:4] < "8000"})
+    write_scores(repository / "scores" / "full" / "de.tsv", random_scores(2))
+    text = mini_study.read_text().replace("length: {path: scores/length, role: control}", "half: {path: scores/noise}")
+    ends = []
+    for name, more in (("alone", []), ("beside", ["add_scores:", "  full: {path: scores/full}"])):
+        result, _ = run(write(repository / "studies" / f"{name}.yaml", text, "allow_partial: true", *more))
+        ends.append(row(result["score_runs"], system="noise")[["signed_low", "signed_high"]].tolist())
+    assert ends[0] == ends[1]
 
 
 def test_instruction_faults_count_only_if_asked(mini_study, repository):

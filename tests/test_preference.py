@@ -37,10 +37,10 @@ def test_a_tie_is_exact_equality():
 
 
 def test_occupations_weigh_the_same_whatever_their_size():
-    d, occupations = [1, 1, 1, -2], ["7126", "7126", "7126", "0110"]
-    assert preference.summarise(d, occupations) == approx({
-        "n": 4, "signed": -0.5, "absolute": 1.5, "masculine_win": 0.5, "feminine_win": 0.5, "tie": 0, "balance": 0, "cancellation": 2 / 3})
-    assert preference.summarise(d)["signed"] == 0.25
+    d, occupations = [0, 1, 5, -3], ["7126", "7126", "7126", "0110"]                    # means 2 and -3
+    assert preference.summarise(d, occupations) == approx({"n": 4, "signed": -0.5, "absolute": 2.5, "masculine_win": 1 / 3,
+                                                           "feminine_win": 1 / 2, "tie": 1 / 6, "balance": -100 / 6, "cancellation": 0.8})
+    assert preference.summarise(d)["signed"] == 0.75
     means = preference.occupation_means(d, occupations)
     assert list(means.index) == ["0110", "7126"] and list(means["n_pairs"]) == [1, 3]
 
@@ -72,7 +72,7 @@ def test_split_half_reliability_by_hand():
 
 @pytest.mark.parametrize("effects", [
     {"a": [1, 2, 3]}, {"a": [1, 2, 3], "b": [1, 1, 1]}, {"a": [], "b": []}, {"a": [1.0, np.nan], "b": [np.nan, 1.0]},
-    {"a": [1, 2, 3], "b": [3, 2, 1]}])
+    {"a": [1, 2, 3], "b": [3, 2, 1]}, {"a": [0.1, 0.2, 0.4], "b": [0.1 - 7 * x for x in (0.1, 0.2, 0.4)]}])
 def test_reliability_is_missing_where_undefined(effects):
     assert np.isnan(preference.split_half_reliability(pd.DataFrame(effects, dtype=float)))
 

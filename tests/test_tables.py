@@ -34,7 +34,8 @@ ODD = pd.DataFrame({"System": ["Vertical_870257", "A & B", "a|b", r"x\y", "#1 {5
 def test_latex_is_escaped():
     text = tables.latex(ODD, "S% of R_k & more", "t1")
     for part in (r"Vertical\_870257 & 0.00 \\", r"A \& B & $-$1.50 \\", r"S\% \\", r"x\textbackslash{}y & $<$ .001",
-                 r"\caption{S\% of R\_k \& more}", r"\#1 \{50\%\} \$5 \textasciitilde{}\textasciicircum{}", r"\label{tab:t1}", r"\begin{tabular}{lr}", r"a|b & -- \\"):
+                 r"\caption{S\% of R\_k \& more}", r"\#1 \{50\%\} \$5 \textasciitilde{}\textasciicircum{}", r"\label{tab:t1}",
+                 r"\begin{tabular}{lr}", r"a|b & -- \\"):
         assert part in text
     assert [text.count(r) for r in (r"\toprule", r"\midrule", r"\bottomrule")] == [1, 1, 1] and "-0.00" not in text
     assert tables.latex(ODD, "", "t", rules=[2]).splitlines()[10] == r"\midrule"
@@ -131,7 +132,8 @@ def test_captions_carry_the_settings(mini_study, repository):
 
 def test_significance_sentence_counts_the_family():
     frame = pd.DataFrame({"system": list("abcde"), "language": ["de", "ru", "de", "de", "cs"], "signed": [1.0, -1.0, 1.0, 2.0, -3.0],
-                          "p_adjusted": [0.01, 0.02, 0.3, np.nan, 0.04], "significant": pd.array([True, True, False, None, True], "boolean")})
+                          "p_adjusted": [0.01, 0.02, 0.3, np.nan, 0.04],
+                          "significant": pd.array([True, True, False, None, True], "boolean")})
     text = tables.significance_sentence(frame, 0.05)
     assert text.startswith("3 of 4 metric runs differ from zero at q = 0.05 (Benjamini–Hochberg over 4 runs)")
     assert "1 favour the masculine variant and 2 the feminine one: b (RU), e (CS)." in text
@@ -140,7 +142,8 @@ def test_significance_sentence_counts_the_family():
 
 def test_groups_and_order():
     roles = {"c": ["control"], "f": ["fluency"], "m": ["control", "metric"], "b": ["metric"]}
-    runs = pd.DataFrame([{"system": s, "role": r, "label": s.upper(), "references": s == "m", "baseline": s == "f"} for s in roles for r in roles[s]])
+    runs = pd.DataFrame([{"system": s, "role": r, "label": s.upper(), "references": s == "m", "baseline": s == "f"}
+                         for s in roles for r in roles[s]])
     assert tables.in_order(runs) == ["m", "b", "f", "c"]
     assert tables.system_label(runs, "m") == "M (RB)" and tables.system_label(runs, "f") == "F† (RF)"
 

@@ -139,6 +139,26 @@ def test_check_compares_with_the_committed_tables():
     assert "tables are the same" in output and "differs" not in output
 
 
+@pytest.mark.slow
+def test_rescore_reproduces_the_committed_files():
+    """Twenty pairs a run; the full one is made by hand."""
+    output = run_all("--rescore", "--limit", "20", check=0)
+    assert "0 different" in output and "e5-cosine (de): the same" in output, output[-2000:]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed")
+def test_pages_open_in_a_browser(study, tmp_path):
+    _, results, _ = study
+    for page, expected in (("index", "Score run: e5-cosine.de"), ("00_overview", "metric runs differ from zero"),
+                           ("metrics_1_challenge_set_de", "<ins>"), ("metrics_2_score_run_e5-cosine.de", "of the observed range")):
+        command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--dump-dom",
+                   f"--user-data-dir={tmp_path / 'profile'}", (results / "site" / f"{page}.html").as_uri()]
+        dom = subprocess.run(command, capture_output=True, text=True, timeout=120).stdout
+        assert expected in dom, page
+        assert not any(text in dom for text in ("Traceback", "&lt;Figure size"))
+
+
 def test_old_python_and_missing_venv_get_one_line(tmp_path):
     (tmp_path / "python3").write_text('#!/bin/sh\ncase "$*" in *version_info*) exit 1;; -V) echo "Python 3.9.2";; esac\n')
     (tmp_path / "python3").chmod(0o755)

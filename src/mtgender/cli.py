@@ -48,11 +48,18 @@ def notebook_parameters(path):
     InputError
         If no code cell is tagged `parameters` (papermill would put its values where the defaults overwrite them).
     """
-    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    try:
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    except (ValueError, KeyError, OSError):
+        raise InputError("not a notebook", path=path) from None
     tagged = [c for c in cells if c["cell_type"] == "code" and "parameters" in c["metadata"].get("tags", [])]
     if len(tagged) != 1:
         raise InputError(f"{len(tagged)} cells tagged 'parameters', expected one", path=path)
-    return [t.id for node in ast.parse("".join(tagged[0]["source"])).body if isinstance(node, (ast.Assign, ast.AnnAssign))
+    try:
+        body = ast.parse("".join(tagged[0]["source"])).body
+    except SyntaxError as error:
+        raise InputError(f"the parameters cell is not plain Python (its line {error.lineno})", path=path) from None
+    return [t.id for node in body if isinstance(node, (ast.Assign, ast.AnnAssign))
             for t in (node.targets if isinstance(node, ast.Assign) else [node.target])]
 
 
@@ -115,25 +122,30 @@ def rescore(args):
     """make the committed scores and annotations again and say what differs"""
     from mtgender import producers
     chosen = study.load(args.study)
-    out, differing = ROOT / "results" / "rescore", 0
+    out, counts = ROOT / "results" / "rescore", {"the same": 0, "different": 0, "skipped": 0}
     for kind, registry in (("scores", producers.EVALUATORS), ("annotations", producers.ANNOTATORS)):
         for name, code in chosen.runs(kind):
-            if name not in registry:
-                print(f"{name} ({code}): not made by this project, left alone")
+            try:
+                if name not in registry:
+                    raise InputError("not made by this project")
+                _produce(kind, argparse.Namespace(study=args.study, name=name, language=[code], out=out / kind, limit=args.limit))
+            except InputError as error:
+                print(f"{name} ({code}): skipped: {error}")
+                counts["skipped"] += 1
                 continue
-            _produce(kind, argparse.Namespace(study=args.study, name=name, language=[code], out=out / kind, limit=args.limit))
             committed = getattr(chosen, kind)[name].file(code)
             made = out / kind / name / committed.name
             problem = _compare_produced(committed, made, kind)
             print(f"{name} ({code}): {problem or 'the same'}")
-            differing += bool(problem)
+            counts["different" if problem else "the same"] += 1
             if args.accept and problem:
                 for file in (made, *(made.parent / f for f in ("card.yaml", "validity.csv"))):
                     if file.is_file():
                         committed.parent.mkdir(parents=True, exist_ok=True)
                         shutil.copyfile(file, committed.parent / file.name)
                 print(f"{name} ({code}): committed file replaced")
-    return 1 if differing and not args.accept else 0
+    print(", ".join(f"{n} {what}" for what, n in counts.items()))
+    return 1 if counts["different"] and not args.accept else 0
 
 
 def _compare_produced(committed, made, kind, rtol=1e-4):
@@ -376,7 +388,7 @@ def parser():
     for function in (score, annotate):
         add(function, (("name",), {}), *made, positional=False)
     add(export, (("--format",), {"choices": ("wmt25", "wmt26"), "default": "wmt25"}), language,
-        (("--out",), {"type": Path, "default": Path("results/export")}))
+        (("--out",), {"type": Path, "default": ROOT / "results" / "export"}))
     add(readme, positional=False)
     return top
 

@@ -150,13 +150,14 @@ def _adjust(table, family, q):
     return table
 
 
-def _matrix(occupations, columns, names):
+def _matrix(occupations, columns, names, blocks=None):
     """Occupations x (runs x columns), runs in the order of `names`, NaN where a run lacks an occupation."""
     wide = occupations.pivot(index="isco", columns=["system", "language"], values=columns)
+    wide = wide if blocks is None else wide.reindex(index=blocks)
     return np.stack([wide[c].reindex(columns=names).to_numpy(float) for c in columns], axis=2)
 
 
-def score_tables(occupations, runs, *, panel, range_scope, q, level, replicates, seed):
+def score_tables(occupations, runs, *, panel, range_scope, q, level, replicates, seed, blocks=None):
     """All score runs and their macro summaries, with intervals and tests.
 
     Parameters
@@ -171,6 +172,8 @@ def score_tables(occupations, runs, *, panel, range_scope, q, level, replicates,
         Whether `range` is one for all languages of an evaluator.
     q, level, replicates, seed
         False discovery rate, interval level, bootstrap replicates and seed.
+    blocks : sequence of str, optional
+        Every occupation of the study: what is resampled, whatever the runs cover. Default: those of the runs.
 
     Returns
     -------
@@ -179,7 +182,7 @@ def score_tables(occupations, runs, *, panel, range_scope, q, level, replicates,
         the `_pct_` ones.
     """
     names = list(zip(runs["system"], runs["language"]))
-    values = _matrix(occupations, list(preference.MEASURES), names)            # occupations x runs x measures
+    values = _matrix(occupations, list(preference.MEASURES), names, blocks)            # occupations x runs x measures
     n_blocks, n_runs, n_measures = values.shape
     counts = resample_counts(n_blocks, replicates, seed)
     drawn = bootstrap_means(values.reshape(n_blocks, -1), counts).reshape(replicates, n_runs, n_measures)
@@ -238,7 +241,7 @@ def _macro(system, summary, columns, means, drawn, ranges, range_scope, level):
     return row | {"cancellation": preference.cancellation(value[0], value[1])}
 
 
-def language_means(occupations, ranges, systems, languages, *, level, replicates, seed):
+def language_means(occupations, ranges, systems, languages, *, level, replicates, seed, blocks=None):
     """Mean S% and A% of a panel of systems, by language, with block-bootstrap intervals.
 
     Parameters
@@ -249,7 +252,7 @@ def language_means(occupations, ranges, systems, languages, *, level, replicates
         system, language, range.
     systems, languages : sequence of str
         Every system covers every language.
-    level, replicates, seed
+    level, replicates, seed, blocks
         As in `score_tables`.
 
     Returns
@@ -260,7 +263,7 @@ def language_means(occupations, ranges, systems, languages, *, level, replicates
     names = [(s, code) for code in languages for s in systems]
     if not names:
         return pd.DataFrame(columns=FRAMES["language_means"])
-    values = _matrix(occupations, ["signed", "absolute"], names)
+    values = _matrix(occupations, ["signed", "absolute"], names, blocks)
     scale = ranges.set_index(["system", "language"])["range"].reindex(pd.MultiIndex.from_tuples(names)).to_numpy(float)
     percent = preference.percent_of_range(values, scale[:, None])                               # occupations x runs x measures
     drawn = bootstrap_means(percent.reshape(len(values), -1), resample_counts(len(values), replicates, seed))
@@ -280,7 +283,7 @@ def panel_systems(runs, languages):
     return [s for s in dict.fromkeys(runs["system"]) if covered[s] == len(languages)]
 
 
-def error_table(occupations, runs, *, q, level, replicates, seed):
+def error_table(occupations, runs, *, q, level, replicates, seed, blocks=None):
     """All annotation runs: error-free rates, their difference, interval, test.
 
     Parameters
@@ -289,7 +292,7 @@ def error_table(occupations, runs, *, q, level, replicates, seed):
         system, language, isco, masculine, feminine (error-free fractions of the occupation's texts).
     runs : DataFrame
         system, language, n, role, note.
-    q, level, replicates, seed
+    q, level, replicates, seed, blocks
         As in `score_tables`; the error runs are a family of their own.
 
     Returns
@@ -299,7 +302,7 @@ def error_table(occupations, runs, *, q, level, replicates, seed):
         p_adjusted, significant, note.
     """
     names = list(zip(runs["system"], runs["language"]))
-    values = _matrix(occupations, ["masculine", "feminine"], names)
+    values = _matrix(occupations, ["masculine", "feminine"], names, blocks)
     difference = 100 * (values[:, :, 0] - values[:, :, 1])
     drawn = bootstrap_means(difference, resample_counts(len(difference), replicates, seed))
     table = runs[["system", "language", "n"]].reset_index(drop=True).copy()
@@ -330,6 +333,7 @@ def infer(study):
     runs = runs[runs["status"] == "ok"]
     codes = pd.read_parquet(study.prepared / "pairs.parquet", columns=["language", "segment_id", "isco"])
     settings = {"q": study.q, "level": study.level, "replicates": study.replicates, "seed": study.seed}
+    settings["blocks"] = sorted(codes["isco"].unique())         # every occupation of the study, whatever the runs cover
     result = {}
 
     scores = pd.read_parquet(study.prepared / "scores.parquet").merge(codes, on=["language", "segment_id"])
@@ -345,9 +349,10 @@ def infer(study):
         result["score_runs"], result["score_summaries"] = score_tables(
             result["occupations"], declared, panel=study.panel, range_scope=study.range, **settings)
         result["ranges"] = declared[["system", "language", "range"]]
-        result["language_means"] = language_means(
-            result["occupations"], result["ranges"], [s for s in panel_systems(runs, study.languages) if result["ranges"].query(
-                "system == @s")["range"].gt(0).all()], study.languages, level=study.level, replicates=study.replicates, seed=study.seed)
+        scaled = declared.loc[declared["range"] > 0, "system"]
+        panel = [s for s in panel_systems(runs, study.languages) if s in set(scaled)]
+        result["language_means"] = language_means(result["occupations"], result["ranges"], panel, study.languages,
+                                                  **{k: v for k, v in settings.items() if k != "q"})
 
     annotations = pd.read_parquet(study.prepared / "annotations.parquet").merge(codes, on=["language", "segment_id"])
     declared = runs[runs["kind"] == "annotations"].reset_index(drop=True)

@@ -182,4 +182,4 @@ def split_half_reliability(effects):
         return float("nan")
     r = np.corrcoef(values.T)[np.triu_indices(k, 1)].mean()
     below = 1 + (k - 1) * r
-    return float(k * r / below) if below > 0 else float("nan")
+    return float(k * r / below) if below > 1e-9 else float("nan")

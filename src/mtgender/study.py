@@ -402,6 +402,6 @@ def load(path):
             other = names.setdefault(file_name(name).casefold(), name)
             if other != name:
                 raise InputError(f"{kind}: {other!r} and {name!r} would share a file name", path=path, hint="Rename one")
-    merged["panel"] = tuple(code for code in panel if code in languages) if panel else languages
+    merged["panel"] = panel or languages
     merged.setdefault("title", merged["name"])
     return Study(path=path, scores=built["scores"], annotations=built["annotations"], **merged)

@@ -115,7 +115,7 @@ def write_csv(frame, path):
         Whether the file was written.
     """
     text = as_text(frame)
-    if path.is_file() and not differences(read_csv(path), text):
+    if path.is_file() and path.stat().st_size > 1 and not differences(read_csv(path), text):
         path.touch()
         return False
     data.replace(path, lambda p: text.to_csv(p, index=False, lineterminator="\n"))
@@ -192,9 +192,9 @@ def latex(printed, caption, label, rules=()):
                       r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
 
 
-def settings(study):
-    """The settings every caption carries."""
-    return (f"Intervals: {100 * study.level:g}% percentile, occupation-block bootstrap, {study.replicates} replicates, seed {study.seed} "
+def settings(study, n=None):
+    """The settings every caption carries; `n` is the number of pairs of a complete run."""
+    return (f"{f'{n} pairs a language. ' if n else ''}Intervals: {100 * study.level:g}% percentile, occupation-block bootstrap, {study.replicates} replicates, seed {study.seed} "
             "(sensitivity to the weighting of occupations, not sampling of new texts). "
             f"R: observed score range per {study.range}.")
 
@@ -316,9 +316,8 @@ def headline(results):
                      f"{fixed(row.balance, 1)} {interval(row.balance_low, row.balance_high, 1)} points (mean of {row.n_languages} "
                      f"language{'s' if row.n_languages != 1 else ''}).")
     for row in results.error_runs.itertuples():
-        parts.append(f"{system_label(results.runs, row.system)}, {row.language.upper()}: masculine texts are error-free "
-                     f"{fixed(abs(row.difference), 1)} points {'more' if row.difference > 0 else 'less'} often "
-                     f"{interval(row.low, row.high, 1)}.")
+        parts.append(f"{system_label(results.runs, row.system)}, {row.language.upper()}: masculine minus feminine error-free rate "
+                     f"{fixed(row.difference, 1, sign=True)} points {interval(row.low, row.high, 1)}.")
     return "\n".join(f"- {p}" for p in parts)
 
 
@@ -381,7 +380,8 @@ def error_verdict(row, label, language, q, level):
     """What one annotation run says, in a sentence built from its numbers."""
     text = (f"**{label}, {LANGUAGES[language]}**: {fixed(100 * row['error_free_masculine'], 1)} % of the masculine and "
             f"{fixed(100 * row['error_free_feminine'], 1)} % of the feminine texts carry no marked error; difference "
-            f"{fixed(row['difference'], 1, sign=True)} points ({100 * level:g}% interval {fixed(row['low'], 1)} to {fixed(row['high'], 1)})")
+            f"{fixed(row['difference'], 1, sign=True)} points ({100 * level:g}% interval {fixed(row['low'], 1)} to "
+            f"{fixed(row['high'], 1)})")
     if pd.notna(row["p_adjusted"]):
         text += f", {'' if row['significant'] else 'not '}significant at q = {q:g} (adjusted p {p_value(row['p_adjusted'])})"
     return text + "." + (f" Note: {row['note']}." if row["note"] else "")
