@@ -147,6 +147,7 @@ def check_english(rows):
 
 QUOTES = {"de": ("„", "“"), "cs": ("„", "“"), "is": ("„", "“"), "ru": ("«", "»"), "uk": ("«", "»"), "el": ("«", "»"),
           "ar": ("«", "»"), "fr": ("«\u00a0", "\u00a0»")}
+STOP_AFTER_QUOTE = ("ru", "uk")
 TERMINALS = {"el": ".;!…", "ar": ".؟!…"}
 
 
@@ -169,6 +170,8 @@ def check_target_row(row, english, language):
             yield "alternation", f"{m.group(0)}: an empty side"
         if masculine != masculine.strip() or feminine != feminine.strip():
             yield "alternation", f"{m.group(0)}: space inside the brace's edge"
+        if "," in m.group(0) or "،" in m.group(0):
+            yield "alternation", f"{m.group(0)}: a comma divides two alternations"
         before, after = text[: m.start()][-1:], text[m.end():][:1]
         if before and (before.isalnum() or before == "}"):
             yield "alternation", f"{m.group(0)}: touches {before!r}; alternations cover whole words"
@@ -183,8 +186,13 @@ def check_target_row(row, english, language):
     if kind == "conversation":
         if text.count(opening) != 2 or text.count(closing) != 2:
             yield "quotes", f"a conversation has two turns in {opening}…{closing}"
-        if not text.rstrip().endswith(tuple(t + closing for t in terminal)):
-            yield "form", f"must end with {terminal} and {closing}"
+        ends = [t + closing for t in terminal if t != "." or language not in STOP_AFTER_QUOTE]
+        if language in STOP_AFTER_QUOTE:
+            ends.append(closing + ".")
+            if "." + closing in text:
+                yield "quotes", f"the full stop stands after {closing}"
+        if not text.endswith(tuple(ends)):
+            yield "form", f"must end with one of {' '.join(ends)}"
     elif not text.endswith(tuple(terminal)):
         yield "form", "must end with a full stop"
     for side, variant in zip(("masculine", "feminine"), plain):

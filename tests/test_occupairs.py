@@ -82,7 +82,7 @@ def test_texts_are_in_their_language(language, detector, english):
 
 
 # nouns whose dictionary gender is not the side's, each looked at
-NOUN_EXCEPTIONS = {}
+NOUN_EXCEPTIONS = {"Model": "das Model is neuter for everybody; gender shows in er/sie"}
 
 
 @pytest.mark.skipif("de" not in LANGUAGES, reason="no German yet")
