@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+import sys
 import tomllib
 
 import pandas as pd
@@ -73,7 +74,7 @@ def test_analysis_never_imports_producers():
         if path.name != "cli.py":
             assert "producers" not in re.findall(r"^\s*(?:from|import) ([\w.]+)", path.read_text(), re.M)
     code = "import sys, mtgender.cli, mtgender.figures\nsys.exit(any('producers' in m for m in sys.modules))"
-    assert subprocess.run(["python", "-c", code], cwd=ROOT).returncode == 0
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
 
 
 def numbers_block(text):
@@ -85,8 +86,14 @@ def test_readme_results_come_from_the_tables():
     assert numbers_block((ROOT / "README.md").read_text()) == tables.readme_results(ROOT / "tables")
 
 
+def test_data_card_comes_from_the_data():
+    text = (ROOT / "data/README.md").read_text()
+    for marker, block in tables.data_card(ROOT).items():
+        assert re.search(rf"<!-- {marker} -->\n(.*?)<!-- /{marker} -->", text, re.S).group(1) == block, marker
+
+
 def test_readme_map_of_claims_is_complete():
-    command = ["snakemake", "all", "runs", "--summary", "--nolock"]
+    command = [sys.executable, "-m", "snakemake", "all", "runs", "--summary", "--nolock"]
     summary = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     block = re.search(r"<!-- claims -->\n(.*?)<!-- /claims -->", (ROOT / "README.md").read_text(), re.S).group(1)
     assert block.strip() == cli.claims_map(summary)

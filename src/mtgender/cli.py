@@ -332,14 +332,17 @@ def check(args):
 
 
 def readme(args):
-    """put the committed tables' numbers and the map of claims into README.md"""
+    """put the committed numbers and the map of claims into README.md and data/README.md"""
     from mtgender import tables
-    command = ["snakemake", "all", "runs", "--summary", "--nolock"]
+    command = [sys.executable, "-m", "snakemake", "all", "runs", "--summary", "--nolock"]
     summary = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    for marker, block in (("results", tables.readme_results(ROOT / "tables")), ("claims", claims_map(summary) + "\n")):
-        text = re.sub(rf"(<!-- {marker} -->\n).*?(<!-- /{marker} -->)", lambda m, block=block: m[1] + block + m[2], text, flags=re.S)
-    data.replace(ROOT / "README.md", lambda p: p.write_text(text, encoding="utf-8", newline="\n"))
+    blocks = {"README.md": {"results": tables.readme_results(ROOT / "tables"), "claims": claims_map(summary) + "\n"},
+              "data/README.md": tables.data_card(ROOT)}
+    for name, parts in blocks.items():
+        text = (ROOT / name).read_text(encoding="utf-8")
+        for marker, block in parts.items():
+            text = re.sub(rf"(<!-- {marker} -->\n).*?(<!-- /{marker} -->)", lambda m, block=block: m[1] + block + m[2], text, flags=re.S)
+        data.replace(ROOT / name, lambda p, text=text: p.write_text(text, encoding="utf-8", newline="\n"))
 
 
 def claims_map(summary):

@@ -13,7 +13,7 @@ import pandas as pd
 
 from mtgender import data, isco, preference
 from mtgender.inference import panel_systems
-from mtgender.study import LANGUAGES
+from mtgender.study import LANGUAGES, read_yaml
 
 RTOL, ATOL = 1e-9, 1e-12
 ABSENT = "–"
@@ -200,9 +200,10 @@ def settings(study, n=None):
 
 
 def system_label(runs, system):
-    """Display name, dagger for a baseline, RB or RF."""
+    """Display name, dagger for a baseline; RB or RF for an evaluator."""
     row = runs[runs["system"] == system].iloc[0]
-    return f"{row['label']}{'†' if row['baseline'] else ''} ({'RB' if row['references'] else 'RF'})"
+    kind = f" ({'RB' if row['references'] else 'RF'})" if row["kind"] == "scores" else ""
+    return f"{row['label']}{'†' if row['baseline'] else ''}{kind}"
 
 
 def group_of(runs, system):
@@ -345,6 +346,45 @@ def readme_results(folder):
         "(descriptive: three texts an occupation).", "",
         "**Score prediction (Table 2).** " + (folder / "metrics_table2.md").read_text(encoding="utf-8"),
         "**Error annotation (Table 4).** " + (folder / "metrics_table4.md").read_text(encoding="utf-8")])
+
+
+def data_card(root):
+    """The generated blocks of data/README.md.
+
+    Parameters
+    ----------
+    root : Path
+        The repository.
+
+    Returns
+    -------
+    dict of str
+        corrections, languages, validity: Markdown tables from the committed files.
+    """
+    folder = root / "data" / "occupairs"
+    corrections = read_csv(folder / "corrections.csv")
+    flags = data.read_tsv(folder / "review.tsv", ["segment_id", "language", "variant", "flag"])
+    languages, strategies = [], {}
+    for path in sorted(p for p in folder.glob("??.tsv") if p.stem != "en"):
+        pairs = data.read_pairs(folder, path.stem)
+        glossary = data.read_tsv(folder / "glossary" / path.name, ["isco", "occupation", "term", "strategy", "forms", "note"])
+        strategies[path.stem] = glossary["strategy"].value_counts()
+        size = challenge_set(pairs)[0].iloc[-1]
+        flagged = flags[flags["language"] == path.stem]["segment_id"].nunique()
+        languages.append({
+            "Language": LANGUAGES[path.stem], "pairs": len(pairs), "words": fixed(size["masculine_words"], 1),
+            "characters m": fixed(size["masculine_characters"], 1), "characters f": fixed(size["feminine_characters"], 1),
+            "alternations": fixed(size["alternations"], 2), "gendered tokens %": fixed(size["density"], 1),
+            "occupation terms": ", ".join(f"{n} {s}" for s, n in strategies[path.stem].items()), "flagged rows": flagged})
+    validity = [pd.read_csv(p).assign(evaluator=p.parent.name) for p in sorted((root / "data" / "scores").glob("*/validity.csv"))]
+    rows = pd.concat(validity, ignore_index=True)
+    rows["cell"] = [f"{fixed(r)} {interval(lo, hi)}" for r, lo, hi in zip(rows["rate"], rows["low"], rows["high"])]
+    wide = rows.pivot(index=["evaluator", "language"], columns="probe", values="cell").reset_index()
+    roles = {p.parent.name: read_yaml(p)[0]["role"] for p in (root / "data" / "scores").glob("*/card.yaml")}
+    wide["role"] = [roles[e][c] for e, c in zip(wide["evaluator"], wide["language"])]
+    frames = {"corrections": corrections.assign(language=corrections["language"].map(LANGUAGES)), "languages": pd.DataFrame(languages),
+              "validity": wide}
+    return {name: frame.astype(str).to_markdown(index=False, disable_numparse=True) + "\n" for name, frame in frames.items()}
 
 
 def summary_points(results):
