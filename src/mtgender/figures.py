@@ -153,7 +153,9 @@ def signed_against_absolute(frame, languages):
     top = max(float(shown["absolute_pct_high"].max()) if len(shown) else 1.0, 1e-9) * 1.15
     axis.fill_between([-top, 0, top], [top, 0, top], top, color="#f3f4f6", zorder=0, lw=0)
     axis.plot([-top, 0, top], [top, 0, top], color=NEUTRAL, lw=0.9, ls="--", zorder=1)
-    for row in shown.itertuples():
+    placed = []                                          # (x, y) of the labels so far, in points of the axis
+    width, height = figure.get_size_inches() * 72 * 0.85
+    for row in shown.sort_values("absolute_pct").itertuples():
         metric = row.role == "metric"
         colour = INK if not metric else MASCULINE if row.signed_pct > 0 else FEMININE if row.signed_pct < 0 else NEUTRAL
         axis.errorbar(row.signed_pct, row.absolute_pct,
@@ -162,8 +164,13 @@ def signed_against_absolute(frame, languages):
                       fmt="o" if metric else "s", ms=6, mfc=colour if metric else "white", mec=colour, ecolor=colour, elinewidth=1,
                       capsize=2, zorder=3)
         right = row.signed_pct <= top * 0.4
-        axis.annotate(row.label + ("" if metric else f" ({row.role})"), (row.signed_pct, row.absolute_pct), xytext=(9 if right else -9, 7),
-                      textcoords="offset points", fontsize=8, ha="left" if right else "right")
+        x, y = (row.signed_pct / top + 1) / 2 * width, row.absolute_pct / top * height + 7
+        while any(abs(x - u) < 130 and abs(y - v) < 10 for u, v in placed):
+            y += 1
+        placed.append((x, y))
+        axis.annotate(row.label + ("" if metric else f" ({row.role})"), (row.signed_pct, row.absolute_pct),
+                      xytext=(9 if right else -9, y - row.absolute_pct / top * height), textcoords="offset points", fontsize=8,
+                      ha="left" if right else "right")
     _zero(axis)
     axis.text(0.02, 0.03, "dashed: |S| = A, every pair on one side", transform=axis.transAxes, fontsize=7, color=NEUTRAL)
     axis.set(xlim=(-top, top), ylim=(0, top), xlabel="signed difference S%  (← feminine preferred | masculine preferred →)",
@@ -181,7 +188,7 @@ def coverage(frame, languages):
     languages : sequence of str
     """
     systems = list(dict.fromkeys(zip(frame["kind"], frame["system"])))
-    colours = {"metric": MASCULINE, "fluency": "#d9a441", "control": NEUTRAL, "refused": "#ffffff"}
+    colours = {"metric": MASCULINE, "fluency": "#d9a441", "control": NEUTRAL, "annotator": "#5b9a68", "refused": "#ffffff"}
     figure, axis = plt.subplots(figsize=(max(3.6, 1.9 + 0.62 * len(languages)), 0.75 + 0.34 * len(systems)))
     for y, (kind, system) in enumerate(systems):
         for x, code in enumerate(languages):

@@ -688,8 +688,10 @@ def coverage(results):
     rows = []
     for run in results.runs.itertuples():
         system = getattr(results.study, run.kind)[run.system]
-        row = {"system": run.system, "kind": run.kind, "language": run.language, "status": run.status, "role": run.role, "n": run.n,
-               "direction": "higher" if system.higher_is_better else "lower (negated)",
+        annotator = run.kind == "annotations"
+        row = {"system": run.system, "kind": run.kind, "language": run.language, "status": run.status,
+               "role": "annotator" if annotator else run.role, "n": run.n,
+               "direction": "" if annotator else "higher" if system.higher_is_better else "lower (negated)",
                "native_range": system.card.get("native_range", ""), "decimals": run.decimals, "note": run.note or run.problem}
         own = results.scores[(results.scores["system"] == run.system) & (results.scores["language"] == run.language)]
         if run.kind == "scores" and len(own):
@@ -700,7 +702,7 @@ def coverage(results):
         frame[column] = frame.get(column, np.nan)
     printed = pd.DataFrame({"System": frame["system"], "Kind": frame["kind"], "Language": frame["language"].str.upper(),
                             "Status": frame["status"], "Role": frame["role"], "pairs": frame["n"].astype(str),
-                            "Better": frame["direction"], "Native range": frame["native_range"].replace("", ABSENT),
+                            "Better": frame["direction"].replace("", ABSENT), "Native range": frame["native_range"].replace("", ABSENT),
                             "Observed": [interval(a, b, 4) for a, b in zip(frame["observed_min"], frame["observed_max"])],
                             "Decimals": [ABSENT if pd.isna(d) else str(d) for d in frame["decimals"]], "Note": frame["note"]})
     return frame, printed
