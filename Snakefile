@@ -19,6 +19,8 @@ SCORE_RUNS = {f"{file_name(s)}.{code}": (s, code) for s, code in STUDY.runs("sco
 ERROR_RUNS = {f"{file_name(s)}.{code}": (s, code) for s, code in STUDY.runs("annotations")}
 # -r passes text as text: a system may be called `nan`, a language code is `no`
 PAPERMILL = "papermill {input.notebook} {log} --no-progress-bar --log-level ERROR -r study {NAME:q}"
+# a failure's traceback stands in the executed copy; what papermill itself says goes beside it
+QUIETLY = " 2> {log}.err && rm -f {log}.err"
 
 for notebook, given in {"metrics/1_challenge_set": ["language"], "metrics/2_score_run": ["language", "system"],
                         "metrics/5_error_run": ["language", "system"], "metrics/3_score_prediction": [],
@@ -91,7 +93,7 @@ rule overview:
     log:
         executed("00_overview"),
     shell:
-        PAPERMILL
+        PAPERMILL + QUIETLY
 
 
 rule metrics_1_challenge_set:
@@ -105,7 +107,7 @@ rule metrics_1_challenge_set:
     log:
         executed("metrics/1_challenge_set/{language}"),
     shell:
-        PAPERMILL + " -r language {wildcards.language}"
+        PAPERMILL + " -r language {wildcards.language}" + QUIETLY
 
 
 rule metrics_2_score_run:
@@ -121,7 +123,7 @@ rule metrics_2_score_run:
         system=lambda wildcards: SCORE_RUNS[wildcards.run][0],
         language=lambda wildcards: SCORE_RUNS[wildcards.run][1],
     shell:
-        PAPERMILL + " -r system {params.system:q} -r language {params.language}"
+        PAPERMILL + " -r system {params.system:q} -r language {params.language}" + QUIETLY
 
 
 rule metrics_3_score_prediction:
@@ -135,7 +137,7 @@ rule metrics_3_score_prediction:
     log:
         executed("metrics/3_score_prediction"),
     shell:
-        PAPERMILL
+        PAPERMILL + QUIETLY
 
 
 rule metrics_4_languages_occupations:
@@ -149,7 +151,7 @@ rule metrics_4_languages_occupations:
     log:
         executed("metrics/4_languages_occupations"),
     shell:
-        PAPERMILL
+        PAPERMILL + QUIETLY
 
 
 rule metrics_5_error_run:
@@ -165,7 +167,7 @@ rule metrics_5_error_run:
         system=lambda wildcards: ERROR_RUNS[wildcards.run][0],
         language=lambda wildcards: ERROR_RUNS[wildcards.run][1],
     shell:
-        PAPERMILL + " -r system {params.system:q} -r language {params.language}"
+        PAPERMILL + " -r system {params.system:q} -r language {params.language}" + QUIETLY
 
 
 rule metrics_6_error_annotation:
@@ -178,7 +180,7 @@ rule metrics_6_error_annotation:
     log:
         executed("metrics/6_error_annotation"),
     shell:
-        PAPERMILL
+        PAPERMILL + QUIETLY
 
 
 rule metrics_7_coverage:
@@ -191,7 +193,7 @@ rule metrics_7_coverage:
     log:
         executed("metrics/7_coverage"),
     shell:
-        PAPERMILL
+        PAPERMILL + QUIETLY
 
 
 # A run that fails or was refused must not keep the reading copy from the others: run notebooks are asked for, not waited for.

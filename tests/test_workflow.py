@@ -130,7 +130,7 @@ def test_a_lock_left_by_a_killed_run_is_cleared(study):
     locks.mkdir(exist_ok=True)
     (locks / "0.output.lock").write_text(f"results/{results.name}/site/index.html\n")
     output = run_all(path, "--forcerun", "manifest", check=0)
-    assert "done" in output and not list(locks.iterdir())
+    assert "done" in output and not list(locks.glob("*"))
 
 
 @pytest.mark.slow

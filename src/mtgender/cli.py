@@ -169,13 +169,21 @@ def _compare_produced(committed, made, kind, rtol=1e-4):
 def reading(args):
     """the reading copy of study-level notebooks as Markdown, and all executed notebooks as an HTML site"""
     chosen = study.load(args.study)
-    executed = sorted(chosen.notebooks.rglob("*.ipynb"))
-    top = [p for p in executed if (ROOT / "notebooks" / p.relative_to(chosen.notebooks)).is_file()]
+    found = executed(chosen)
+    top = [p for p in found if (ROOT / "notebooks" / p.relative_to(chosen.notebooks)).is_file()]
     _reading_copy(chosen, top)
-    _site(chosen, executed)
+    _site(chosen, found)
 
 
-def _reading_copy(chosen, executed):
+def executed(chosen):
+    """Executed notebooks of a study as it is now, sorted; copies of systems and languages it no longer has are left out."""
+    runs = {f"{study.file_name(system)}.{code}" for kind in ("scores", "annotations") for system, code in chosen.runs(kind)}
+    found = sorted(chosen.notebooks.rglob("*.ipynb"))
+    return [p for p in found if (ROOT / "notebooks" / p.relative_to(chosen.notebooks)).is_file() or p.stem in runs
+            or p.stem in chosen.languages]
+
+
+def _reading_copy(chosen, notebooks):
     import nbformat
     from nbconvert import MarkdownExporter
     from traitlets.config import Config
@@ -186,7 +194,7 @@ def _reading_copy(chosen, executed):
     config.MarkdownExporter.preprocessors = ["nbconvert.preprocessors.TagRemovePreprocessor"]
     config.MarkdownExporter.exclude_input = True
     exporter = MarkdownExporter(config=config)
-    for path in executed:
+    for path in notebooks:
         name = path.relative_to(chosen.notebooks).with_suffix("").as_posix().replace("/", "_")
         body, resources = exporter.from_notebook_node(nbformat.read(path, 4))
         for number, (key, content) in enumerate(sorted(resources["outputs"].items()), 1):
@@ -200,15 +208,15 @@ def _reading_copy(chosen, executed):
         target = chosen.reading / f"{name}.md"
         if not target.is_file() or target.read_text(encoding="utf-8") != text:
             data.replace(target, lambda p, text=text: p.write_text(text, encoding="utf-8", newline="\n"))
-    print(f"{display_path(chosen.reading)}: {len(executed)} pages")
+    print(f"{display_path(chosen.reading)}: {len(notebooks)} pages")
 
 
-def _site(chosen, executed):
+def _site(chosen, notebooks):
     """One nbconvert call for all executed notebooks, and an index."""
     site, flat = chosen.results / "site", chosen.results / ".site"
     shutil.rmtree(flat, ignore_errors=True)
     flat.mkdir(parents=True)
-    names = {p: p.relative_to(chosen.notebooks).with_suffix("").as_posix().replace("/", "_") for p in executed}
+    names = {p: p.relative_to(chosen.notebooks).with_suffix("").as_posix().replace("/", "_") for p in notebooks}
     for path, name in names.items():
         shutil.copyfile(path, flat / f"{name}.ipynb")
     subprocess.run([sys.executable, "-m", "nbconvert", "--to", "html", "--log-level", "ERROR", "--output-dir", str(site),
@@ -278,7 +286,7 @@ def manifest(args):
     """hashes, parameters, versions, commit and wall times of a run"""
     chosen = study.load(args.study)
     notebooks = {}
-    for path in sorted(chosen.notebooks.rglob("*.ipynb")):
+    for path in executed(chosen):
         meta = json.loads(path.read_text(encoding="utf-8"))["metadata"].get("papermill", {})
         source = Path(meta.get("input_path", ""))
         notebooks[path.relative_to(chosen.notebooks).as_posix()] = {
@@ -301,15 +309,17 @@ def report(args):
     for problem in runs.loc[runs["status"] == "refused", "problem"]:
         print(f"refused   {problem}")
         failed += 1
-    for path in sorted(chosen.notebooks.rglob("*.ipynb")):
+    for path in executed(chosen):
         content = json.loads(path.read_text(encoding="utf-8"))
         if not content["metadata"].get("papermill", {}).get("exception"):
             continue
         count, error = next(((c["execution_count"], o) for c in content["cells"] for o in c.get("outputs", [])
                              if o["output_type"] == "error"), ("?", {"ename": "did not finish", "evalue": ""}))
+        if error["ename"] == "InputError" and error["evalue"] in set(runs["problem"]):
+            continue                                                     # the run was refused, and that is told above
         print(f"failed    {content['metadata']['papermill']['input_path']}, cell {count}: {error['ename']}: {error['evalue'][:300]}\n"
               f"          executed copy: {display_path(path)}")
-        failed += error["ename"] != "InputError"
+        failed += 1
     return 1 if failed else 0
 
 

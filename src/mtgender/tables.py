@@ -202,7 +202,7 @@ def settings(study, n=None):
 def system_label(runs, system):
     """Display name, dagger for a baseline; RB or RF for an evaluator."""
     row = runs[runs["system"] == system].iloc[0]
-    kind = f" ({'RB' if row['references'] else 'RF'})" if row["kind"] == "scores" else ""
+    kind = f" ({'RB' if row['references'] else 'RF'})" if row.get("kind", "scores") == "scores" else ""
     return f"{row['label']}{'†' if row['baseline'] else ''}{kind}"
 
 
@@ -364,18 +364,21 @@ def data_card(root):
     folder = root / "data" / "occupairs"
     corrections = read_csv(folder / "corrections.csv")
     flags = data.read_tsv(folder / "review.tsv", ["segment_id", "language", "variant", "flag"])
-    languages, strategies = [], {}
+    languages = []
     for path in sorted(p for p in folder.glob("??.tsv") if p.stem != "en"):
         pairs = data.read_pairs(folder, path.stem)
         glossary = data.read_tsv(folder / "glossary" / path.name, ["isco", "occupation", "term", "strategy", "forms", "note"])
-        strategies[path.stem] = glossary["strategy"].value_counts()
         size = challenge_set(pairs)[0].iloc[-1]
+        marks = data.read_annotations(root / "data" / "annotations" / "hunspell" / f"{path.stem}.jsonl", pairs)
+        unknown = [100 * marks.loc[marks["variant"] == v, "n_errors"].sum() / pairs[v].str.split().str.len().sum()
+                   for v in ("masculine", "feminine")]
         flagged = flags[flags["language"] == path.stem]["segment_id"].nunique()
         languages.append({
             "Language": LANGUAGES[path.stem], "pairs": len(pairs), "words": fixed(size["masculine_words"], 1),
             "characters m": fixed(size["masculine_characters"], 1), "characters f": fixed(size["feminine_characters"], 1),
             "alternations": fixed(size["alternations"], 2), "gendered tokens %": fixed(size["density"], 1),
-            "occupation terms": ", ".join(f"{n} {s}" for s, n in strategies[path.stem].items()), "flagged rows": flagged})
+            "unknown words m / f %": " / ".join(fixed(u) for u in unknown),
+            "occupation terms": ", ".join(f"{n} {s}" for s, n in glossary["strategy"].value_counts().items()), "flagged rows": flagged})
     validity = [pd.read_csv(p).assign(evaluator=p.parent.name) for p in sorted((root / "data" / "scores").glob("*/validity.csv"))]
     rows = pd.concat(validity, ignore_index=True)
     rows["cell"] = [f"{fixed(r)} {interval(lo, hi)}" for r, lo, hi in zip(rows["rate"], rows["low"], rows["high"])]
