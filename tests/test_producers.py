@@ -365,3 +365,24 @@ def test_hunspell(language, good, bad):
     assert error["start"] == len(good) + 1 and error["end"] == len(good) + 1 + len(bad)
     with pytest.raises(InputError, match="no dictionary"):
         producers.ANNOTATORS["hunspell"]("tlh")
+
+
+@pytest.mark.slow
+def test_a_language_model_prefers_the_translation_and_gives_the_same_twice():
+    pytest.importorskip("ik_llama_cpp", reason="producer packages are not installed")
+    made = [producers.EVALUATORS["smollm2-forward"]("de") for _ in range(2)]
+    sources = ["The plumber found the leak before the kitchen stood under water."] * 2
+    texts = ["Der Klempner fand das Leck, bevor die Küche unter Wasser stand.", "Gestern fiel der Unterricht wegen Schnee aus."]
+    first, again = (evaluator.score(sources, texts) for evaluator in made)
+    assert first[0] > first[1] and (first == again).all() and (first < 0).all()
+
+
+def test_gemma_asks_for_its_terms(monkeypatch):
+    monkeypatch.delenv("MTGENDER_GEMMA_TERMS", raising=False)
+    with pytest.raises(InputError, match="Gemma terms of use"):
+        producers.EVALUATORS["gemma3-forward"]("de")
+
+
+def test_use_has_no_run_in_a_language_it_was_not_trained_for():
+    with pytest.raises(InputError, match="not trained"):
+        producers.EVALUATORS["use-cosine"]("cs")
