@@ -18,7 +18,8 @@ PRESENT = [*MEASURE, "src/mtgender/tables.py", "src/mtgender/figures.py"]
 SCORE_RUNS = {f"{file_name(s)}.{code}": (s, code) for s, code in STUDY.runs("scores")}
 ERROR_RUNS = {f"{file_name(s)}.{code}": (s, code) for s, code in STUDY.runs("annotations")}
 # -r passes text as text: a system may be called `nan`, a language code is `no`
-PAPERMILL = "papermill {input.notebook} {log} --no-progress-bar --log-level ERROR -r study {NAME:q}"
+# warm_papermill.py is the papermill command line; without a server it is papermill itself
+PAPERMILL = "python src/warm_papermill.py {input.notebook} {log} --no-progress-bar --log-level ERROR -r study {NAME:q}"
 # a failure's traceback stands in the executed copy; what papermill itself says goes beside it
 QUIETLY = " 2> {log}.err && rm -f {log}.err"
 

@@ -8,11 +8,12 @@
 #   ./run_all.sh --rescore [--accept]   make the committed scores and annotations again; say what differs; replace them
 #   ./run_all.sh --lab                  open JupyterLab on the notebooks
 #   --verbose                           show all that Snakemake says
+#   --plain                             papermill itself, a new process for every notebook, instead of the warm server
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
 . src/environment.sh
 
-study=studies/occupairs.yaml mode=run accept=() options=() verbose='' given_cores=''
+study=studies/occupairs.yaml mode=run accept=() options=() verbose='' plain='' given_cores=''
 first=1
 for argument in "$@"; do
     case $argument in
@@ -20,12 +21,13 @@ for argument in "$@"; do
         --check | --rescore | --lab) mode=${argument#--} ;;
         --accept) accept=(--accept) ;;
         --verbose) verbose=1 ;;
+        --plain) plain=1 ;;
         *.yaml | *.yml) if [ -n "$first" ]; then study=$argument; else options+=("$argument"); fi ;;
         -j* | --jobs* | -c* | --cores*) given_cores=1; options+=("$argument") ;;
         *) options+=("$argument") ;;
     esac
     first=''
-    case $argument in --check | --verbose) first=1 ;; esac
+    case $argument in --check | --verbose | --plain) first=1 ;; esac
 done
 [ ${#accept[@]} -eq 0 ] || [ "$mode" = rescore ] || fail "--accept goes with --rescore"
 
@@ -71,7 +73,12 @@ if other=$(cat "$mine" 2>/dev/null) && [ -n "$other" ] && alive "$other"; then
     fail "another run (process $other) is at work on results/$name; wait for it or stop it"
 fi
 echo $$ >"$mine" || fail "results/$name cannot be written"
-trap 'rm -f "$mine"' EXIT
+socket=''
+tidy() {
+    rm -f "$mine"
+    [ -z "$socket" ] || { kill "$server" 2>/dev/null; rm -rf "$(dirname "$socket")"; }
+}
+trap tidy EXIT
 others=0
 for running in results/*/.running; do
     [ "$running" = "$mine" ] && continue
@@ -83,6 +90,14 @@ if [ $others = 0 ] && [ -n "$(ls .snakemake/locks 2>/dev/null)" ]; then
 fi
 
 say "study $study → results/$name"
+case " ${options[*]} " in *" -n "* | *" --dry-run "* | *" --dryrun "*) plain=1 ;; esac
+if [ -z "$plain" ]; then
+    socket=$(mktemp -d)/papermill                 # a private folder; the server ends with this script
+    export WARM_PAPERMILL=$socket
+    python src/warm_papermill.py --serve &
+    server=$!
+    for _ in $(seq 300); do [ -S "$socket" ] || ! kill -0 "$server" 2>/dev/null || sleep 0.1; done
+fi
 [ -n "$given_cores" ] || options=(--cores "$(cores)" "${options[@]}")
 if [ -n "$verbose" ]; then
     snakemake all runs --config study="$study" --keep-going --rerun-incomplete "${options[@]}"
