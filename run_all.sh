@@ -96,7 +96,7 @@ if [ -z "$plain" ]; then
     export WARM_PAPERMILL=$socket
     python src/warm_papermill.py --serve &
     server=$!
-    for _ in $(seq 300); do [ -S "$socket" ] || ! kill -0 "$server" 2>/dev/null || sleep 0.1; done
+    export WARM_PAPERMILL_SERVER=$server          # who asks before it listens waits while it lives
 fi
 [ -n "$given_cores" ] || options=(--cores "$(cores)" "${options[@]}")
 if [ -n "$verbose" ]; then

@@ -31,17 +31,30 @@ def client(arguments):
     address = os.environ.get(ADDRESS)
     if not address:
         papermill(arguments)
-    try:
-        link = socket.socket(socket.AF_UNIX)
-        link.connect(address)
-    except OSError as error:
-        print(f"warm_papermill: no server at {address} ({error.strerror}); running papermill itself", file=sys.stderr)
-        papermill(arguments)
+    link = socket.socket(socket.AF_UNIX)
+    while True:
+        try:
+            link.connect(address)
+            break
+        except OSError as error:
+            if not starting():
+                print(f"warm_papermill: no server at {address} ({error.strerror}); running papermill itself", file=sys.stderr)
+                papermill(arguments)
+            time.sleep(0.05)
     message = json.dumps({"arguments": arguments, "folder": os.getcwd(), "environment": dict(os.environ)}).encode()
     socket.send_fds(link, [struct.pack("!Q", len(message))], [0, 1, 2])
     link.sendall(message)
     answer = link.recv(4)
     return struct.unpack("!i", answer)[0] if len(answer) == 4 else 1
+
+
+def starting():
+    """Whether the server named by $WARM_PAPERMILL_SERVER (a process id) lives, so that waiting for it makes sense."""
+    try:
+        os.kill(int(os.environ.get("WARM_PAPERMILL_SERVER", "")), 0)
+    except (ValueError, OSError):
+        return False
+    return True
 
 
 def serve():

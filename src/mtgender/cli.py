@@ -170,7 +170,7 @@ def reading(args):
     """the reading copy of study-level notebooks as Markdown, and all executed notebooks as an HTML site"""
     chosen = study.load(args.study)
     found = executed(chosen)
-    top = [p for p in found if (ROOT / "notebooks" / p.relative_to(chosen.notebooks)).is_file()]
+    top = [p for p in found if study_level(chosen, p)]
     _reading_copy(chosen, top)
     _site(chosen, found)
 
@@ -179,8 +179,12 @@ def executed(chosen):
     """Executed notebooks of a study as it is now, sorted; copies of systems and languages it no longer has are left out."""
     runs = {f"{study.file_name(system)}.{code}" for kind in ("scores", "annotations") for system, code in chosen.runs(kind)}
     found = sorted(chosen.notebooks.rglob("*.ipynb"))
-    return [p for p in found if (ROOT / "notebooks" / p.relative_to(chosen.notebooks)).is_file() or p.stem in runs
-            or p.stem in chosen.languages]
+    return [p for p in found if study_level(chosen, p) or p.stem in runs or p.stem in chosen.languages]
+
+
+def study_level(chosen, path):
+    """Whether an executed notebook is one of the whole study (`metrics/3_…`), not of a run or language (`metrics/2_…/<run>`)."""
+    return len(path.relative_to(chosen.notebooks).parts) <= 2
 
 
 def _reading_copy(chosen, notebooks):
