@@ -128,6 +128,38 @@ def test_slavic_nouns_have_the_gender_of_their_side(language):
     assert len(wrong) <= 0.03 * known and not unexplained, wrong
 
 
+@pytest.mark.skipif("is" not in LANGUAGES, reason="no Icelandic yet")
+def test_icelandic_nouns_have_the_gender_of_their_side():
+    """BÍN by islenska: in an alternating occupation term every word it knows has a reading of its side's gender."""
+    bin_ = pytest.importorskip("islenska").Bin()
+    known, wrong = 0, []
+    for term in data.read_pairs(FOLDER, "is")["occupation"].drop_duplicates():
+        for match in data.ALTERNATION.finditer(term):
+            for side, gender in ((1, "kk"), (2, "kvk")):
+                for word in match.group(side).split():
+                    readings = bin_.lookup(word)[1]
+                    known += bool(readings)
+                    if readings and not any(r.ofl == gender or gender.upper() in r.mark.split("-") for r in readings):
+                        wrong.append(word)
+    assert known > 100 and not wrong
+
+
+@pytest.mark.skipif("cs" not in LANGUAGES, reason="no Czech yet")
+def test_czech_past_tenses_agree_with_their_side():
+    """A past tense is never feminine on the masculine side nor masculine on the feminine one: pairs in -l / -la share their stem."""
+    checked = 0
+    for row in data.read_pairs(FOLDER, "cs").itertuples():
+        for match in data.ALTERNATION.finditer(row.markup):
+            sides = [match.group(side).split() for side in (1, 2)]
+            if len(sides[0]) == len(sides[1]):
+                for m, f in zip(*sides):
+                    if re.fullmatch(r"[^\W\d]{2,}la", f) and m.endswith("l"):
+                        checked += 1
+                        assert f == m + "a" or f.replace("e", "") == (m + "a").replace("e", "") or f[:2] == m[:2], (row.segment_id, m, f)
+                    assert not (re.fullmatch(r"[^\W\d]{3,}la", m) and f == m[:-1]), (row.segment_id, m, f)
+    assert checked > 1000
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_few_words_of_masculine_variants_are_unknown_to_the_dictionary(language):
     """By the committed hunspell annotation: at most 3 % of the tokens."""
