@@ -47,6 +47,7 @@ def save(study, name, figure, frame, folder=None):
     folder.mkdir(parents=True, exist_ok=True)
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", metadata={"Software": None})
+    figure.set_layout_engine("none")                    # laid out once, for all formats
     png = folder / f"{name}.png"
     tables.write_csv(frame, folder / f"{name}.csv")
     if not same_picture(png, buffer.getvalue()) or not png.with_suffix(".svg").is_file():
