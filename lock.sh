@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 compile() {
     uv pip compile --quiet pyproject.toml --universal --python-version 3.11 --fork-strategy fewest --generate-hashes \
-        --no-header --no-annotate --no-emit-index-url --no-emit-package mtgender "$@"
+        --no-header --no-annotate --no-emit-package mtgender "$@"
 }
 compile --extra analysis -o requirements.lock
 compile --extra analysis --extra test -c requirements.lock -o requirements-test.lock

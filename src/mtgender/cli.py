@@ -201,7 +201,7 @@ def _reading_copy(chosen, notebooks):
     for path in notebooks:
         name = path.relative_to(chosen.notebooks).with_suffix("").as_posix().replace("/", "_")
         body, resources = exporter.from_notebook_node(nbformat.read(path, 4))
-        for number, (key, content) in enumerate(sorted(resources["outputs"].items()), 1):
+        for number, (key, content) in enumerate(sorted(resources["outputs"].items(), key=lambda item: body.find(item[0])), 1):
             picture = f"{name}_{number}{Path(key).suffix}"
             body = body.replace(key, picture)
             if not same_picture(chosen.reading / picture, content):
