@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from mtgender import data, formats, study
+from mtgender import __version__, data, formats, study
 from mtgender.study import ROOT, InputError, display_path
 
 DEFAULT = "studies/occupairs.yaml"
@@ -187,6 +187,11 @@ def study_level(chosen, path):
     return len(path.relative_to(chosen.notebooks).parts) <= 2
 
 
+def page_name(chosen, path):
+    """File stem of an executed notebook's page: `metrics/2_score_run/x.de.ipynb` -> `metrics_2_score_run_x.de`."""
+    return path.relative_to(chosen.notebooks).with_suffix("").as_posix().replace("/", "_")
+
+
 def _reading_copy(chosen, notebooks):
     import nbformat
     from nbconvert import MarkdownExporter
@@ -199,7 +204,7 @@ def _reading_copy(chosen, notebooks):
     config.MarkdownExporter.exclude_input = True
     exporter = MarkdownExporter(config=config)
     for path in notebooks:
-        name = path.relative_to(chosen.notebooks).with_suffix("").as_posix().replace("/", "_")
+        name = page_name(chosen, path)
         body, resources = exporter.from_notebook_node(nbformat.read(path, 4))
         for number, (key, content) in enumerate(sorted(resources["outputs"].items(), key=lambda item: body.find(item[0])), 1):
             picture = f"{name}_{number}{Path(key).suffix}"
@@ -220,7 +225,7 @@ def _site(chosen, notebooks):
     site, flat = chosen.results / "site", chosen.results / ".site"
     shutil.rmtree(flat, ignore_errors=True)
     flat.mkdir(parents=True)
-    names = {p: p.relative_to(chosen.notebooks).with_suffix("").as_posix().replace("/", "_") for p in notebooks}
+    names = {p: page_name(chosen, p) for p in notebooks}
     for path, name in names.items():
         shutil.copyfile(path, flat / f"{name}.ipynb")
     subprocess.run([sys.executable, "-m", "nbconvert", "--to", "html", "--log-level", "ERROR", "--output-dir", str(site),
@@ -272,18 +277,10 @@ def colophon(chosen, **parameters):
         item, value.
     """
     versions = {name: importlib.metadata.version(name) for name in ("numpy", "pandas", "scipy", "matplotlib", "papermill")}
-    rows = [("mtgender", importlib.metadata.version("mtgender") if _installed() else "0.1.0"), ("commit", git_commit() or "unknown"),
+    rows = [("mtgender", __version__), ("commit", git_commit() or "unknown"),
             ("python", platform.python_version()), *versions.items(), *((f"parameter {k}", v) for k, v in parameters.items()),
             *((f"sha256 {display_path(f)}", sha256(f)[:16]) for f in (*chosen.source_files(), *chosen.files()))]
     return pd.DataFrame(rows, columns=["item", "value"])
-
-
-def _installed():
-    try:
-        importlib.metadata.version("mtgender")
-    except importlib.metadata.PackageNotFoundError:
-        return False
-    return True
 
 
 def manifest(args):

@@ -368,7 +368,7 @@ def load(path):
                 break
         else:
             raise InputError("no such study file", path=path, hint="Studies lie in studies/*.yaml")
-    merged, systems, panel = {}, {"scores": {}, "annotations": {}}, None
+    merged, systems = {}, {"scores": {}, "annotations": {}}
     for file in reversed(_chain(path)):
         raw, lines = read_yaml(file)
         values = _convert(raw, STUDY_KEYS, file, lines)
@@ -387,7 +387,6 @@ def load(path):
                                          hint="Choose another name")
                     systems[kind][name] = (entry, file, lines, (key, name))
         merged.update(values)
-        panel = values.get("panel", panel)
         merged.pop("extends", None)
     merged.setdefault("name", path.stem)
     for key in REQUIRED:
@@ -402,6 +401,6 @@ def load(path):
             other = names.setdefault(file_name(name).casefold(), name)
             if other != name:
                 raise InputError(f"{kind}: {other!r} and {name!r} would share a file name", path=path, hint="Rename one")
-    merged["panel"] = panel or languages
+    merged["panel"] = merged.get("panel") or languages
     merged.setdefault("title", merged["name"])
     return Study(path=path, scores=built["scores"], annotations=built["annotations"], **merged)

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -15,6 +14,7 @@ import numpy as np
 import pandas as pd
 import yaml
 
+from mtgender.data import replace
 from mtgender.producers.annotators import ANNOTATORS
 from mtgender.producers.evaluators import EVALUATORS
 from mtgender.study import InputError
@@ -232,10 +232,7 @@ def progress_bar(title: str, total: int, done: int, progress: bool | None) -> An
 
 def write_atomically(path: Path, text: str) -> None:
     """Write `text` as UTF-8 so that a reader finds the old file or the whole new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    temporary.write_bytes(text.encode())
-    os.replace(temporary, path)
+    replace(path, lambda part: part.write_bytes(text.encode()))
 
 
 def _read_card(path: Path) -> dict[str, Any]:
