@@ -13,7 +13,11 @@ for argument in "$@"; do
     esac
 done
 make_environment .venv requirements-test.lock requirements.lock
-[ -z "$all" ] || make_environment .venv-producers requirements-producers.lock
+if [ -n "$all" ]; then
+    make_environment .venv-producers requirements-producers.lock
+    make_environment .venv-producers requirements-llm-judge.lock
+    (make_environment .venv-neural requirements-neural.lock) || say "no .venv-neural: the tests of COMET and MetricX are skipped"
+fi
 PATH="$PWD/.venv/bin:$PATH"
 export PATH OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 say "ruff"
@@ -23,7 +27,9 @@ if [ -n "$all" ]; then
     status=0
     pytest -n "$(cores)" --dist loadfile "${options[@]}" || status=$?
     say "pytest, producers"
-    .venv-producers/bin/python -m pytest -o addopts=-ra tests/test_producers.py "${options[@]}" || status=$?
+    .venv-producers/bin/python -m pytest -o addopts=-ra tests/test_producers.py tests/test_producer_adapters.py "${options[@]}" || status=$?
+    say "pytest, neural metrics"
+    [ ! -x .venv-neural/bin/pytest ] || .venv-neural/bin/python -m pytest -o addopts=-ra tests/test_neural.py "${options[@]}" || status=$?
     exit $status
 else
     pytest -n "$(cores)" --dist loadfile -m "not slow" "${options[@]}"

@@ -34,7 +34,12 @@ make_environment() {
         rm -rf "$folder"
         "$python" -m venv "$folder" || fail "could not make $folder"
     fi
-    "$folder/bin/python" -m pip install --quiet --disable-pip-version-check --no-input --no-deps --require-hashes -r "$lock" ||
+    # a pin without a hash (torch: which build it is depends on the machine) is installed on its own
+    local pip=("$folder/bin/python" -m pip install --quiet --disable-pip-version-check --no-input --no-deps) bare
+    for bare in $(grep -E '^[A-Za-z0-9._-]+==[^ ]+$' "$lock"); do
+        "${pip[@]}" "$bare" || fail "installing $bare failed; call again to go on"
+    done
+    "${pip[@]}" --require-hashes -r <(grep -vE '^[A-Za-z0-9._-]+==[^ ]+$' "$lock") ||
         fail "installing $lock failed; call again to go on"
     # the project itself: a path, so that nothing has to be built and edits count at once
     "$folder/bin/python" - "$PWD/src" <<'PY'

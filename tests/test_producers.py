@@ -4,6 +4,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import random
+import unicodedata
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ import yaml
 
 from mtgender import producers
 from mtgender.producers import annotators, run, validity
+from mtgender.producers.contradiction import CHANGED, contradiction
 from mtgender.study import InputError
 
 CARD = {"name": "fake", "label": "Fake", "kind": "evaluator", "version": "1", "packages": {}, "licence": "MIT",
@@ -265,13 +267,13 @@ def test_roles(fakes, tmp_path, monkeypatch, cls, expected):
     monkeypatch.setattr(Sorted, "known", {b for s in pairs["source"] for b in zip(s.split(), s.split()[1:], strict=False)})
     monkeypatch.setitem(producers.EVALUATORS, "fake", cls)
     role, rows = producers.validate_language("fake", "de", pairs, tmp_path, progress=False)
-    assert role == expected and [r["n"] for r in rows] == [100, 100]
+    assert role == expected and [r["n"] for r in rows][:2] == [100, 100]
     assert yaml.safe_load((tmp_path / "fake" / "card.yaml").read_text())["role"] == {"de": expected}
     before = (tmp_path / "fake" / "validity.csv").read_bytes()
     producers.validate_language("fake", "cs", pairs, tmp_path, progress=False)
     producers.validate_language("fake", "de", pairs.iloc[::-1], tmp_path, progress=False)
     after = pd.read_csv(tmp_path / "fake" / "validity.csv")
-    assert list(after["language"]) == ["cs", "cs", "de", "de"] and list(after["probe"]) == list(validity.PROBES) * 2
+    assert list(after["language"]) == ["cs"] * 3 + ["de"] * 3 and list(after["probe"]) == list(validity.PROBES) * 2
     assert before.split(b"\n")[1] in (tmp_path / "fake" / "validity.csv").read_bytes()  # same draws whatever the order of rows
 
 
@@ -279,7 +281,7 @@ def test_blind_evaluators_are_never_metrics_and_ties_count_half(fakes, tmp_path,
     rows = [{"probe": "other_occupation", "low": .9}, {"probe": "shuffled", "low": .4}]
     assert validity.role(rows, reads_source=True) == "metric" and validity.role(rows, reads_source=False) == "control"
     role, rows = producers.validate_language("source-length", "de", occupairs(), tmp_path, progress=False)
-    assert role == "control" and [r["rate"] for r in rows] == [.5, .5]
+    assert role == "control" and {r["rate"] for r in rows} == {.5}
     monkeypatch.setattr(Overlap, "score", lambda self, s, t, references=None: -len(s) + np.array([x != y for x, y in zip(s, t)]))
     monkeypatch.setitem(CARD, "higher_is_better", False)
     monkeypatch.setitem(producers.EVALUATORS, "fake", Overlap)
@@ -299,6 +301,32 @@ def test_probes_are_seeded():
     assert validity.other_occupation(pair, [pair], 0) is None
     assert validity.shuffled(pair._replace(masculine="Ja ja"), pairs, 0) == "ja Ja"
     assert validity.shuffled(pair._replace(masculine="ja ja"), pairs, 0) is None
+
+
+@pytest.mark.parametrize("language, text, feminine, expected", [
+    ("de", "Der Maurer fand zwei Risse.", "", "Der Maurer fand fünf Risse."),
+    ("de", "Um 7:30 kam er.", "", "Um 0:30 kam er."),
+    ("de", "Er hat gestern Abend eine Lücke gelassen.", "", "Er hat gestern Abend keine Lücke gelassen."),
+    ("de", "Er hat den ganzen Abend lang gesucht.", "", "Er hat den ganzen Abend lang nicht gesucht."),
+    ("is", "Smiðurinn fór heim um kvöldið klukkan tvö.", "", "Smiðurinn fór heim um kvöldið klukkan þrjú."),
+    ("is", "Smiðurinn fór seint heim þá, móður.", "", "Smiðurinn fór seint heim þá ekki, móður."),
+    ("ru", "Врач не пришёл и ушёл.", "Врач не пришла и ушла.", "Врач не пришёл и не ушёл."),
+    ("ru", "Врач работал.", "Врач работала.", "Врач не работал."),
+    ("uk", "Лікар прочитав лист.", "Лікарка прочитала лист.", "Лікар не прочитав лист."),
+    ("uk", "П’ять днів.", "", "Дев’ять днів."),
+    ("cs", "Přišel lékař.", "Přišla lékařka.", "Nepřišel lékař."),
+    ("el", "Η γιατρός άνοιξε την πόρτα.", "", "Η γιατρός δεν άνοιξε την πόρτα."),
+    ("fr", "Le plombier avait tort.", "", "Le plombier n’avait pas tort."),
+    ("ar", "وصل الطبيب إلى القرية.", "وصلت الطبيبة إلى القرية.", "ما وصل الطبيب إلى القرية."),
+    ("ar", "عمل الطبيب ثلاث سنوات.", "", "عمل الطبيب خمس سنوات."),
+    ("fr", "Bonne nuit.", "", None), ("el", "Καλημέρα.", "", None)])
+def test_contradictions_by_hand(language, text, feminine, expected):
+    assert contradiction(text, feminine, language) == expected
+
+
+def test_every_number_word_has_another():
+    for language, words in CHANGED.items():
+        assert len(words) >= 15 and all(a != b and unicodedata.is_normalized("NFC", a + b) for a, b in words.items()), language
 
 
 # ---- with the real packages (.venv-producers) ------------------------------------------------------------------------------
@@ -365,6 +393,37 @@ def test_hunspell(language, good, bad):
     assert error["start"] == len(good) + 1 and error["end"] == len(good) + 1 + len(bad)
     with pytest.raises(InputError, match="no dictionary"):
         producers.ANNOTATORS["hunspell"]("tlh")
+
+
+@needs("pylat_ru")
+def test_languagetool_marks_agreement_and_spelling():
+    tool = producers.ANNOTATORS["pylat-ru"]("ru")
+    text = "Вчера сержант была в гараже, где нашла вилкку."
+    [found] = tool.annotate([""], [text], "ru")
+    assert [(text[e["start"]:e["end"]], e["severity"], e["category"]) for e in found["errors"]] == [
+        ("сержант была", "major", "grammar"), ("вилкку", "minor", "spelling")]
+    assert tool.annotate([""], ["Вчера сержант был в гараже."], "ru")[0]["errors"] == []
+    with pytest.raises(InputError, match="not made for"):
+        producers.ANNOTATORS["pylat-ru"]("uk")
+
+
+@needs("reynir_correct")
+def test_greynir_marks_case_and_spelling_at_their_place():
+    greynir = producers.ANNOTATORS["greynir"]("is")
+    text = "Kennarinn fann hana.  Mér hlakkar til jólanna og þetta er skirfað."
+    [found] = greynir.annotate([""], [text], "is")
+    assert [(text[e["start"]:e["end"]], e["severity"], e["category"]) for e in found["errors"]] == [
+        ("Mér", "major", "grammar"), ("skirfað", "minor", "spelling")]
+
+
+@needs("ik_llama_cpp")
+def test_a_shared_beginning_is_computed_once_and_changes_nothing():
+    model = producers.EVALUATORS["smollm2-forward"]("de").model
+    prompt = "English: The baker slept.\nGerman:"
+    texts = [(prompt, " Der Bäcker schlief bis zum Abend."), (prompt, " Der Bäcker schlief, bis es läutete."), (prompt, " Der"),
+             (prompt, " Der Bäcker schlief bis zum Abend."), ("Ja", " nein")]
+    together = model.mean_log_probabilities(texts)
+    assert together == pytest.approx([model.mean_log_probabilities([text])[0] for text in texts], abs=1e-5)
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ LOCKS = sorted(ROOT.glob("requirements*.lock"))
 
 
 def pins(path):
-    return dict(re.findall(r"^([A-Za-z0-9_.-]+)==([^ ;\\]+)", path.read_text(), flags=re.M))
+    return dict(re.findall(r"^([A-Za-z0-9_.-]+)==([^ ;\\\n]+)", path.read_text(), flags=re.M))
 
 
 def normal(name):
@@ -30,7 +30,8 @@ def test_locks_hold_what_pyproject_asks_for():
     extras = project["optional-dependencies"]
     wanted = {"requirements.lock": ["analysis"], "requirements-test.lock": ["analysis", "test"],
               "requirements-lab.lock": ["analysis", "lab"], "requirements-producers.lock": ["producers", "producers-test"],
-              "requirements-gemma.lock": ["gemma"]}
+              "requirements-gemma.lock": ["gemma"], "requirements-llm-judge.lock": ["llm-judge", "llm-judge-test"],
+              "requirements-neural.lock": ["neural", "neural-test"]}
     assert {p.name for p in LOCKS} == set(wanted)
     for name, chosen in wanted.items():
         locked = pins(ROOT / name)
@@ -45,7 +46,11 @@ def test_locks_agree_carry_hashes_and_no_address(path):
     text = path.read_text()
     assert not re.search(r"https?://|index.url", text)
     blocks = re.split(r"\n(?=\S)", text.strip())
-    assert all("--hash=sha256:" in b for b in blocks)
+    bare = [b for b in blocks if "--hash=sha256:" not in b]
+    if path.name == "requirements-neural.lock":         # an environment of its own; which build of torch depends on the machine
+        assert [b.partition("==")[0] for b in bare] == ["torch"] and pins(path)["numpy"].startswith("1.")
+        return
+    assert not bare
     base = pins(ROOT / "requirements.lock")
     assert not {n: v for n, v in pins(path).items() if n in base and base[n] != v}
 

