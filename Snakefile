@@ -10,7 +10,7 @@ STUDY = studies.load(config.get("study", cli.DEFAULT))
 NAME = display_path(STUDY.path)
 RESULTS = display_path(STUDY.results)
 PREPARED = [f"{RESULTS}/prepared/{f}" for f in ("pairs.parquet", "scores.parquet", "annotations.parquet", "runs.csv")]
-INFERRED = [f"{RESULTS}/inference/{f}.parquet" for f in ("occupations", "score_runs", "score_summaries", "ranges", "language_means",
+INFERRED = [f"{RESULTS}/inference/{f}.parquet" for f in ("occupations", "score_runs", "score_summaries", "ranges", "pair_means", "language_means",
                                                         "error_occupations", "error_runs")]
 READ = [f"src/mtgender/{m}.py" for m in ("study", "isco", "data", "formats")]
 MEASURE = [*READ, "src/mtgender/preference.py", "src/mtgender/inference.py"]

@@ -227,6 +227,24 @@ def test_partial_runs_use_the_occupations_they_have():
     assert [p["signed_low"], p["signed_high"]] == approx(np.quantile(counts @ means / counts.sum(axis=1), [0.025, 0.975]))
 
 
+def test_pair_means_weigh_occupations_by_their_pairs():
+    """Unequal occupations: the mean over pairs is the plain one, its bootstrap (counts * sums) / (counts * sizes) by hand."""
+    rng = np.random.default_rng(3)
+    groups = {f"{code}": list(rng.normal(0.2, 1, n)) for code, n in zip(range(1000, 1008), (4, 9, 1, 30, 2, 5, 17, 3))}
+    runs = {("m", "de"): groups, ("m", "cs"): {c: v[:1] for c, v in groups.items()}}
+    frame = inference.pair_table(occupation_table(runs), declared(runs), **{k: v for k, v in SETTINGS.items() if k != "q"})
+    d = np.concatenate(list(groups.values()))
+    row = frame[frame["language"] == "de"].iloc[0]
+    assert row["signed"] == approx(d.mean()) and row["absolute"] == approx(abs(d).mean()) and row["masculine_win"] == approx((d > 0).mean())
+    counts = inference.resample_counts(8, SETTINGS["replicates"], SETTINGS["seed"])
+    drawn = [np.concatenate([np.tile(v, int(n)) for v, n in zip(groups.values(), c)]).mean() for c in counts]
+    assert [row["signed_low"], row["signed_high"]] == approx(list(np.quantile(drawn, [0.025, 0.975])))
+    assert row["balance"] == approx(100 * ((d > 0).mean() - (d < 0).mean())) and row["balance_low"] < row["balance"] < row["balance_high"]
+    one = frame[frame["language"] == "cs"].iloc[0]                      # one text each: pairs and occupations weigh the same
+    table = inference.score_tables(occupation_table(runs), declared(runs), panel=["cs"], range_scope="run", **SETTINGS)[0]
+    assert one["signed_low"] == approx(table.set_index("language").loc["cs", "signed_low"])
+
+
 def test_language_means_by_hand():
     runs = {("a", "de"): groups(1, shift=1), ("a", "ru"): groups(2), ("b", "de"): groups(3), ("b", "ru"): groups(4),
             ("c", "de"): groups(5, shift=9)}

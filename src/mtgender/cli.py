@@ -10,11 +10,13 @@ import ast
 import hashlib
 import importlib.metadata
 import json
+import os
 import platform
 import re
 import shutil
 import subprocess
 import sys
+import urllib.parse
 from pathlib import Path
 
 import pandas as pd
@@ -90,32 +92,91 @@ def export(args):
         print(f"{path}: {len(pairs)} pairs")
 
 
-def _produce(kind, args):
+SOURCES = ROOT / "data" / "public_sources.tsv"
+SOURCE_COLUMNS = ["dataset", "repository", "commit", "path", "git_blob_sha1", "licence"]
+HOST = "https://raw.githubusercontent.com"
+
+
+def fetch(args):
+    """download a public data set at a pinned commit, every file verified"""
+    import pooch
+
+    table = data.read_tsv(SOURCES, SOURCE_COLUMNS)
+    rows = table[table["dataset"] == args.dataset]
+    if not len(rows):
+        raise InputError(f"no data set {args.dataset!r}", path=SOURCES, hint=f"It has {', '.join(table['dataset'].unique())}")
+    folder, base = args.out / args.dataset, os.environ.get("MTGENDER_FETCH_FROM", HOST).rstrip("/")
+    first = rows.iloc[0]
+    print(f"{args.dataset}: {len(rows)} files of {first['repository']} at {first['commit'][:12]}, licence: {first['licence']}; "
+          f"into {display_path(folder)}")
+    wanted = [row for row in rows.itertuples() if git_blob_sha1(folder / row.path) != row.git_blob_sha1]
+    pooch.get_logger().setLevel("WARNING")
+    for done, row in enumerate(wanted):
+        target = folder / row.path
+        part = target.with_name(target.name + ".part")
+        part.unlink(missing_ok=True)
+        try:
+            pooch.retrieve(f"{base}/{row.repository}/{row.commit}/{urllib.parse.quote(row.path)}", None, part.name, part.parent,
+                           downloader=pooch.HTTPDownloader(progressbar=sys.stderr.isatty(), timeout=60))
+        except (OSError, ValueError) as error:
+            part.unlink(missing_ok=True)
+            there = len(rows) - len(wanted) + done
+            raise InputError(
+                f"{row.path} could not be downloaded ({type(error).__name__}); {there} of {len(rows)} files are there", path=target,
+                hint=f"Call again to go on, or place the files of {row.repository} (commit {row.commit[:12]}) in {display_path(folder)} "
+                     f"under the names in {display_path(SOURCES)}") from None
+        if git_blob_sha1(part) != row.git_blob_sha1:
+            part.unlink()
+            raise InputError(f"{row.path} arrived damaged (its git blob hash is not {row.git_blob_sha1[:12]}…)", path=target,
+                             hint="Call again; what is complete is kept")
+        os.replace(part, target)
+        print(f"{done + 1}/{len(wanted)} {row.path}")
+    print(f"{len(rows)} files are there ({len(wanted)} new)")
+
+
+def git_blob_sha1(path):
+    """The hash that git gives a file's content; empty if there is no file."""
+    if not path.is_file():
+        return ""
+    content = path.read_bytes()
+    return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+
+
+def _produce(kind, chosen, name, languages, out, limit=None, options=None, references=None):
     from mtgender import producers
-    chosen = study.load(args.study)
     registry = producers.EVALUATORS if kind == "scores" else producers.ANNOTATORS
-    if args.name not in registry:
-        raise InputError(f"unknown {'evaluator' if kind == 'scores' else 'annotator'} {args.name!r}", hint=f"Known: {', '.join(registry)}")
-    out = args.out or chosen.results / "produced" / kind
-    for code in args.language or chosen.languages:
+    if name not in registry:
+        raise InputError(f"unknown {'evaluator' if kind == 'scores' else 'annotator'} {name!r}", hint=f"Known: {', '.join(registry)}")
+    for code in languages or chosen.languages:
         pairs = data.read_pairs(chosen.pairs, code)
-        if kind == "scores":
-            producers.score_language(args.name, code, pairs, out, limit=args.limit)
-            if not args.limit:
-                producers.validate_language(args.name, code, pairs, out)
+        if kind == "annotations":
+            made = producers.annotate_language(name, code, pairs, out, limit=limit, options=options)
         else:
-            producers.annotate_language(args.name, code, pairs, out, limit=args.limit)
-        print(f"{display_path(out / args.name)}: {code} done")
+            texts = data.read_texts(references / f"{code}.tsv", pairs["segment_id"]) if references else None
+            made = producers.score_language(name, code, pairs, out, limit=limit, options=options, references=texts)
+            if not limit:
+                producers.validate_language(name, code, pairs, out, options=options, references=texts)
+        print(f"{display_path(made.path)}: {made.n} pairs")
+
+
+def _options(args, *names):
+    """What the command line says to a producer's constructor: only what was given."""
+    return {name: value for name in names if (value := getattr(args, name))}
 
 
 def score(args):
     """score the study's pairs with an evaluator (needs the producers extra)"""
-    _produce("scores", args)
+    chosen = study.load(args.study)
+    options = _options(args, "model", "name", "gpu", "batch_size", "lower_is_better") | ({"references": True} if args.references else {})
+    _produce("scores", chosen, args.producer, args.language, args.out or chosen.results / "produced" / "scores", args.limit, options,
+             args.references)
 
 
 def annotate(args):
     """mark error spans in the study's pairs with an annotator (needs the producers extra)"""
-    _produce("annotations", args)
+    chosen = study.load(args.study)
+    _produce("annotations", chosen, args.producer, args.language, args.out or chosen.results / "produced" / "annotations", args.limit,
+             _options(args, "model", "name", "gpu", "batch_size"))
 
 
 def rescore(args):
@@ -128,7 +189,7 @@ def rescore(args):
             try:
                 if name not in registry:
                     raise InputError("not made by this project")
-                _produce(kind, argparse.Namespace(study=args.study, name=name, language=[code], out=out / kind, limit=args.limit))
+                _produce(kind, chosen, name, [code], out / kind, args.limit)
             except InputError as error:
                 print(f"{name} ({code}): skipped: {error}")
                 counts["skipped"] += 1
@@ -399,10 +460,17 @@ def parser():
     for function in (prepare, infer, reading, manifest, report, check):
         add(function)
     add(rescore, (("--accept",), {"action": "store_true"}), (("--limit",), {"type": int}))
-    for function in (score, annotate):
-        add(function, (("name",), {}), *made, positional=False)
+    model = (("--model",), {"metavar": "MODEL", "help": "checkpoint, folder or hub name of a neural metric; the command of `command`"})
+    named = (("--as",), {"dest": "name", "metavar": "NAME", "help": "name of the folder and of the system; default: the producer's own"})
+    device = [(("--gpu",), {"action": "store_true"}), (("--batch-size",), {"type": int, "metavar": "N"})]
+    add(score, (("producer",), {"metavar": "evaluator"}), *made, model, named, *device,
+        (("--references",), {"type": Path, "metavar": "FOLDER", "help": "<language>.tsv with segment_id and text; a reference-based run"}),
+        (("--lower-is-better",), {"action": "store_true", "help": "of `command`"}), positional=False)
+    add(annotate, (("producer",), {"metavar": "annotator"}), *made, model, named, *device, positional=False)
     add(export, (("--format",), {"choices": ("wmt25", "wmt26"), "default": "wmt25"}), language,
         (("--out",), {"type": Path, "default": ROOT / "results" / "export"}))
+    add(fetch, (("dataset",), {}), (("--out",), {"type": Path, "default": ROOT / "data" / "external", "metavar": "FOLDER"}),
+        positional=False)
     add(readme, positional=False)
     return top
 

@@ -1,12 +1,17 @@
-"""Outside formats: WMT25 and WMT26 evaluation inputs and outputs.
+"""Outside formats: WMT25 and WMT26 evaluation inputs and outputs, and the GAMBIT+ challenge set as it was submitted to WMT25.
 
-A pair becomes two hypotheses of one segment: `hyp-1` is the masculine text, `hyp-2` the feminine one.
+A pair is two hypotheses of one segment: `hyp-1` is the masculine text, `hyp-2` the feminine one.
 """
 
 from __future__ import annotations
 
+import difflib
+import hashlib
 import json
+import re
+from functools import lru_cache
 
+import numpy as np
 import pandas as pd
 
 from mtgender import data, isco
@@ -16,7 +21,14 @@ HYPOTHESES = {"hyp-1": "masculine", "hyp-2": "feminine"}
 WMT25_SCORES = ["doc_id", "segment_id", "source_lang", "target_lang", "set_id", "system_id", "domain_name", "method", "overall"]
 WMT25_TEXTS = ["doc_id", "segment_id", "source_lang", "target_lang", "set_id", "system_id", "source_segment", "hypothesis_segment",
                "reference_segment", "domain_name", "method"]
+WMT25_SPANS = ["start_indices", "end_indices", "error_types"]
+WMT25_KEYS = ["doc_id", "target_lang", "set_id", "system_id", "domain_name"]
+NO_ERROR, OMITTED = "no-error", "missing"
+WMT26_ID = "_###_"
+GAMBIT_TEXT_TYPES = ("story", "news report", "statement", "conversation", "presentation")
 
+
+# ---- what we write
 
 def wmt25_texts(pairs, language, set_id):
     """Pairs as a WMT25 evaluation input: two rows a pair.
@@ -50,12 +62,87 @@ def wmt26_texts(pairs, language, set_id):
         {item_id, src, ref, hyps: {hyp-1, hyp-2}}; item_id is
         `challenge_###_en_###_<language>_###_<set>_###_<segment_id>_###_0`.
     """
-    return [json.dumps({"item_id": "_###_".join(("challenge", "en", language, set_id, row.segment_id, "0")), "src": row.source,
+    return [json.dumps({"item_id": WMT26_ID.join(("challenge", "en", language, set_id, row.segment_id, "0")), "src": row.source,
                         "ref": None, "hyps": {h: getattr(row, v) for h, v in HYPOTHESES.items()}}, ensure_ascii=False)
             for row in pairs.itertuples()]
 
 
-def read_wmt25_scores(path, pairs, language, set_id, higher_is_better=True, partial=False):
+# ---- WMT25
+
+@lru_cache(maxsize=1)
+def _wmt25(path, columns, _changed):
+    """Columns of a WMT25 TSV as categories and the line of every row, the file read once for all its languages.
+
+    The number of cells is checked on the bytes: a reader that fills or shifts cells would not tell.
+    """
+    from pyarrow import ArrowInvalid, csv
+
+    try:
+        raw = np.fromfile(path, np.uint8)
+    except FileNotFoundError:
+        raise InputError("no such file", path=path) from None
+    ends = np.flatnonzero(raw == 10)
+    if not len(ends):
+        raise InputError("empty file", path=path, hint=f"Expected a header line: {' <TAB> '.join(columns)}")
+    header = bytes(raw[:ends[0]]).decode("utf-8-sig", "replace").rstrip("\r").split("\t")
+    missing = [c for c in columns if c not in header]
+    if missing:
+        raise InputError(f"no column {missing[0]!r}; the header is {' '.join(header)[:200]!r}", path=path, line=1,
+                         hint=f"The first line names the columns {' <TAB> '.join(columns)}")
+    tabs = np.flatnonzero(raw == 9)
+    cells = np.diff(np.searchsorted(tabs, ends, side="left"), prepend=0) + 1
+    wrong = np.flatnonzero(cells != len(header))
+    if len(wrong):
+        raise InputError(f"{cells[wrong[0]]} cells, expected {len(header)}", path=path, line=int(wrong[0]) + 1,
+                         hint="Cells are separated by TAB; a text may not hold a TAB")
+    if len(raw) and raw[-1] != 10:
+        raise InputError("the last line does not end", path=path, line=len(ends) + 1, hint="The file may be cut off")
+    try:
+        table = csv.read_csv(path, csv.ReadOptions(use_threads=False), csv.ParseOptions(delimiter="\t", quote_char=False),
+                             csv.ConvertOptions(column_types=dict.fromkeys(header, "string"), include_columns=list(columns),
+                                                strings_can_be_null=False, auto_dict_encode=True, check_utf8=True))
+    except ArrowInvalid as error:
+        raise InputError(f"cannot be read: {str(error)[:200]}", path=path, hint="Save the file as UTF-8") from None
+    frame = table.to_pandas(categories=[c for c in columns if c != "overall"])
+    if len(frame) != len(ends) - 1:
+        raise InputError(f"{len(frame)} rows in {len(ends) - 1} lines", path=path, hint="Is there an empty line?")
+    return frame.assign(line=np.arange(2, len(frame) + 2, dtype=np.int32))
+
+
+def _wmt25_rows(path, columns, pairs, language, set_id, source="en"):
+    """The rows of one set and language: doc_id, variant, line and the columns asked for; occupation and hypothesis checked."""
+    frame = _wmt25(path, tuple(columns), path.stat().st_mtime_ns if path.exists() else 0)
+    target = frame["target_lang"].cat.rename_categories(lambda c: c)
+    wanted = [c for c in target.cat.categories if c.split("_")[0] == language]
+    chosen = frame[target.isin(wanted) & (frame["set_id"] == f"challenge_{set_id}")]
+    if "source_lang" in frame:
+        chosen = chosen[chosen["source_lang"].astype(str).str.split("_").str[0] == source]
+    if not len(chosen):
+        sets = ", ".join(sorted({f"{s} {t}" for s, t in frame[["set_id", "target_lang"]].drop_duplicates().itertuples(index=False)})[:5])
+        raise InputError(f"no row of set challenge_{set_id} and target language {language}; it holds {sets}", path=path)
+    chosen = chosen.assign(doc_id=chosen["doc_id"].astype(str), variant=chosen["system_id"].astype(str).map(HYPOTHESES))
+    wrong = chosen[chosen["variant"].isna()]
+    if len(wrong):
+        row = wrong.iloc[0]
+        raise InputError(f"system {row['system_id']!r}, expected hyp-1 (masculine) or hyp-2 (feminine)", path=path,
+                         line=int(row["line"]), segment_id=row["doc_id"])
+    codes = chosen["doc_id"].map(dict(zip(pairs["segment_id"], pairs["isco"])))
+    first = chosen.drop_duplicates("domain_name")[["domain_name", "line", "doc_id"]]
+    padded = {code: isco.pad(code, path=path, line=int(line), segment_id=i) for code, line, i in first.itertuples(index=False)}
+    given = chosen["domain_name"].astype(str).map(padded)
+    wrong = chosen[codes.notna() & (codes != given)]
+    if len(wrong):
+        row = wrong.iloc[0]
+        raise InputError(f"occupation {row['domain_name']}, expected {codes[row.name]}", path=path, line=int(row["line"]),
+                         segment_id=row["doc_id"])
+    repeated = chosen[chosen.duplicated(["doc_id", "variant"])]
+    if len(repeated):
+        row = repeated.iloc[0]
+        raise InputError(f"{row['system_id']} occurs twice", path=path, line=int(row["line"]), segment_id=row["doc_id"])
+    return chosen
+
+
+def read_wmt25_scores(path, pairs, language, set_id, higher_is_better=True, partial=False, source="en", subset=False):
     """A WMT25 segment-score file of our pairs, as `data.read_scores` returns it.
 
     Parameters
@@ -67,41 +154,249 @@ def read_wmt25_scores(path, pairs, language, set_id, higher_is_better=True, part
         segment_id and isco of the study's pairs.
     language, set_id : str
     higher_is_better, partial : bool
+    source : str
+        Source language.
+    subset : bool
+        Whether `pairs` are a part of the set: rows of other segments are then passed over.
 
     Returns
     -------
     DataFrame
         segment_id, masculine, feminine, decimals.
     """
-    frame = data.read_tsv(path, WMT25_SCORES)
-    target = frame["target_lang"].str.split("_").str[0]
-    chosen = frame[(frame["set_id"] == f"challenge_{set_id}") & (target == language)]
-    if not len(chosen):
-        sets = ", ".join(sorted((frame["set_id"] + " " + frame["target_lang"]).unique())[:5])
-        raise InputError(f"no row of set challenge_{set_id} and target language {language}; it holds {sets}", path=path)
-    wrong = chosen[~chosen["system_id"].isin(list(HYPOTHESES))]
-    if len(wrong):
-        row = wrong.iloc[0]
-        raise InputError(f"system {row['system_id']!r}, expected hyp-1 (masculine) or hyp-2 (feminine)", path=path,
-                         line=int(row["line"]), segment_id=row["doc_id"])
-    codes = dict(zip(pairs["segment_id"], pairs["isco"]))
-    for row in chosen.itertuples():
-        if row.doc_id in codes and isco.pad(row.domain_name, path=path, line=row.line, segment_id=row.doc_id) != codes[row.doc_id]:
-            raise InputError(f"occupation {row.domain_name}, expected {codes[row.doc_id]}", path=path, line=row.line,
-                             segment_id=row.doc_id)
-    repeated = chosen[chosen.duplicated(["doc_id", "system_id"])]
-    if len(repeated):
-        row = repeated.iloc[0]
-        raise InputError(f"{row['system_id']} occurs twice", path=path, line=int(row["line"]), segment_id=row["doc_id"])
-    present = chosen[~chosen["overall"].isin(data.MISSING)]
-    complete = present.groupby("doc_id")["system_id"].transform("size") == 2
-    if not partial and (len(present) < len(chosen) or not complete.all()):
-        row = (chosen[chosen["overall"].isin(data.MISSING)] if len(present) < len(chosen) else present[~complete]).iloc[0]
+    chosen = _wmt25_rows(path, [*WMT25_KEYS, "source_lang", "overall"], pairs, language, set_id, source)
+    if subset:
+        chosen = chosen[chosen["doc_id"].isin(pairs["segment_id"])]
+    absent = chosen["overall"].isin(data.MISSING)
+    present = chosen[~absent]
+    complete = present.groupby("doc_id")["variant"].transform("size") == 2
+    if not partial and (absent.any() or not complete.all()):
+        row = (chosen[absent] if absent.any() else present[~complete]).iloc[0]
         raise InputError("a score is missing", path=path, line=int(row["line"]), segment_id=row["doc_id"],
                          hint="Complete the file, or set allow_partial: true in the study to have it shown as partial")
-    sides = [present[complete & (present["system_id"] == h)].set_index("doc_id")[["overall", "line"]] for h in HYPOTHESES]
-    wide = sides[0].join(sides[1], suffixes=("_masculine", "_feminine"))
+    both = present[complete].assign(overall=lambda f: f["overall"].astype(str)).set_index("doc_id")
+    wide = both[both["variant"] == "masculine"][["overall", "line"]].add_suffix("_masculine").join(
+        both[both["variant"] == "feminine"][["overall", "line"]].add_suffix("_feminine"))
     table = pd.DataFrame({"segment_id": wide.index, "masculine": wide["overall_masculine"].to_numpy(),
                           "feminine": wide["overall_feminine"].to_numpy(), "line": wide["line_masculine"].to_numpy(),
                           "line_masculine": wide["line_masculine"].to_numpy(), "line_feminine": wide["line_feminine"].to_numpy()})
     return data.check_scores(table, path, pairs["segment_id"], higher_is_better, partial)
+
+
+def read_wmt25_spans(path, pairs, language, set_id, partial=False, source="en"):
+    """A WMT25 error-span file of our pairs, as `data.read_annotations` returns it.
+
+    Parameters
+    ----------
+    path : Path
+        TSV with the WMT25 columns and `start_indices end_indices error_types`: numbers and severities separated by spaces,
+        one a span; `no-error` with -1 for none; `missing` in place of an index is an omission.
+    pairs, language, set_id, partial, source
+        As in `read_wmt25_scores`.
+    """
+    chosen = _wmt25_rows(path, [*WMT25_KEYS, "source_lang", *WMT25_SPANS], pairs, language, set_id, source)
+    records = []
+    for doc_id, variant, line, *cells in chosen[["doc_id", "variant", "line", *WMT25_SPANS]].itertuples(index=False):
+        errors, omission, problem = _spans(*(str(cell).split() for cell in cells))
+        records.append(({"segment_id": doc_id, "variant": variant, "errors": errors, "omission": omission,
+                         "instruction_fault": False}, int(line), problem))
+    return data.check_annotations(records, path, pairs, partial)
+
+
+def _spans(starts, ends, kinds):
+    """Spans, omission flag and problem of the three cells of a row."""
+    if kinds == [NO_ERROR] and set(starts) | set(ends) <= {"-1"}:
+        return [], False, None
+    if not len(starts) == len(ends) == len(kinds) or not kinds:
+        return [], False, f"{len(starts)} starts, {len(ends)} ends, {len(kinds)} error types"
+    errors, omission = [], False
+    for start, end, kind in zip(starts, ends, kinds):
+        if OMITTED in (start, end):
+            omission = True
+        elif kind == NO_ERROR or not (re.fullmatch(r"[0-9]+", start) and re.fullmatch(r"[0-9]+", end)):
+            return [], False, f"{start} {end} {kind}: not a span"
+        else:
+            errors.append({"start": int(start), "end": int(end), "severity": kind, "category": ""})
+    return errors, omission, None
+
+
+# ---- WMT26
+
+def _wmt26_records(path, language, set_id, source):
+    """(line, record, segment id) of the lines of one set and language."""
+    for number, line in enumerate(data.read_lines(path), 1):
+        try:
+            record = json.loads(line)
+            parts = record["item_id"].split(WMT26_ID)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise InputError("not a JSON object with an item_id", path=path, line=number) from None
+        if len(parts) != 6:
+            raise InputError(f"item_id {record['item_id']!r}, expected six parts joined by {WMT26_ID}", path=path, line=number)
+        kind, from_, to, domain, document, _ = parts
+        if kind == "challenge" and domain == set_id and to.split("_")[0] == language and from_.split("_")[0] == source:
+            yield number, record, document
+
+
+def _wmt26_field(path, pairs, language, set_id, field, source, subset):
+    found, known = {}, set(pairs["segment_id"])
+    for number, record, segment in _wmt26_records(path, language, set_id, source):
+        if field not in record:
+            continue
+        where = {"path": path, "line": number, "segment_id": segment}
+        if subset and segment not in known:
+            continue
+        if not isinstance(record[field], dict) or not set(record[field]) <= set(HYPOTHESES):
+            raise InputError(f"{field} must be a mapping of hyp-1 and hyp-2", **where)
+        for hypothesis, value in record[field].items():
+            key = (segment, HYPOTHESES[hypothesis])
+            if key in found:
+                raise InputError(f"{hypothesis} occurs twice", **where)
+            found[key] = (value, number)
+    if not found:
+        raise InputError(f"no {field} of set {set_id} and target language {language}", path=path)
+    return found
+
+
+def read_wmt26_scores(path, pairs, language, set_id, higher_is_better=True, partial=False, source="en", subset=False):
+    """The scores (`task2_pred`) of a WMT26 file, as `data.read_scores` returns them; parameters as in `read_wmt25_scores`.
+
+    JSON lines with `item_id` = `challenge_###_<source>_###_<target>_###_<set>_###_<segment id>_###_<number>`.
+    """
+    found = _wmt26_field(path, pairs, language, set_id, "task2_pred", source, subset)
+    rows = []
+    for segment in dict.fromkeys(s for s, _ in found):
+        sides = [found.get((segment, v), (None, None)) for v in HYPOTHESES.values()]
+        line = sides[0][1] or sides[1][1]
+        missing = any(value is None for value, _ in sides)
+        if missing and not partial:
+            raise InputError("a score is missing", path=path, line=line, segment_id=segment,
+                             hint="Complete the file, or set allow_partial: true in the study to have it shown as partial")
+        if not missing:
+            cells = [repr(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else str(value) for value, _ in sides]
+            rows.append((segment, *cells, line))
+    return data.check_scores(pd.DataFrame(rows, columns=["segment_id", "masculine", "feminine", "line"]), path, pairs["segment_id"],
+                             higher_is_better, partial)
+
+
+def read_wmt26_annotations(path, pairs, language, set_id, partial=False, source="en", subset=False):
+    """The annotations of a WMT26 file, as `data.read_annotations` returns them.
+
+    `task1_pred` holds per hypothesis {errors: [{start, end, severity, category}], omission, instruction_fault}; an omission is null,
+    "minor", "major" or a truth value. A file without it may hold `task3_pred`: 1 for error-free, 0 for not, then counted as one
+    error without a place.
+    """
+    lines = _wmt26_records(path, language, set_id, source)
+    field = "task1_pred" if any("task1_pred" in record for _, record, _ in lines) else "task3_pred"
+    found = _wmt26_field(path, pairs, language, set_id, field, source, subset)
+    if field == "task3_pred":
+        found = {key: (_from_flag(value), line) for key, (value, line) in found.items()}
+    records = []
+    for (segment, variant), (value, line) in found.items():
+        problem = None if isinstance(value, dict) else value if field == "task3_pred" else "not an annotation"
+        value = value if isinstance(value, dict) else {}
+        flags = {}
+        for name in ("omission", "instruction_fault"):
+            flag = value.get(name)
+            if flag not in (None, False, True, "minor", "major", "critical"):
+                problem = problem or f"{name} {flag!r}, expected null, a severity, true or false"
+            flags[name] = bool(flag)
+        records.append(({"segment_id": segment, "variant": variant, "errors": value.get("errors"), **flags}, line, problem))
+    return data.check_annotations(records, path, pairs, partial)
+
+
+def _from_flag(value):
+    if value not in (0, 1) or isinstance(value, bool):
+        return f"task3_pred {value!r}, expected 0 or 1"
+    return {"errors": [] if value else [{"start": 0, "end": 1, "severity": "", "category": "task 3: not error-free"}]}
+
+
+# ---- GAMBIT+ as submitted to WMT25
+
+def read_gambit(folder, set_id, language, source="en", subset=None, seed=0):
+    """The pairs of a challenge set in WMT's submission form: line-aligned texts and a meta file.
+
+    Parameters
+    ----------
+    folder : Path
+        Holds `<set>.<source>-<language>.{src,hyp-1,hyp-2}.txt` and `.meta.tsv` (domain, doc_id).
+    set_id, language, source : str
+    subset : int, optional
+        Keep this many texts an occupation, drawn by `seed` (the same in every language).
+    seed : int
+
+    Returns
+    -------
+    DataFrame
+        As `data.read_pairs`; segment_id is the doc_id, the text type follows from it, `markup` is aligned word by word.
+    """
+    paths = [folder / f"{set_id}.{source}-{language}.{end}" for end in ("src.txt", "hyp-1.txt", "hyp-2.txt", "meta.tsv")]
+    *texts, meta = [data.read_lines(p) for p in paths[:3]] + [data.read_tsv(paths[3], ["domain", "doc_id"])]
+    counts = [len(t) for t in texts] + [len(meta)]
+    if len(set(counts)) > 1:
+        shown = ", ".join(f"{p.name} {n}" for p, n in zip(paths, counts))
+        raise InputError(f"unequal numbers of lines: {shown}", path=folder, hint="The four files must be aligned line by line")
+    where = [{"path": paths[3], "line": int(n), "segment_id": d} for n, d in zip(meta["line"], meta["doc_id"])]
+    padded = {code: isco.pad(code, **where[i]) for i, code in meta.drop_duplicates("domain")["domain"].items()}
+    wrong = meta[~meta["doc_id"].str.fullmatch("[0-9]+")]
+    if len(wrong):
+        raise InputError(f"doc_id {wrong.iloc[0]['doc_id']!r} is not a number", **where[wrong.index[0]])
+    repeated = meta[meta.duplicated("doc_id")]
+    if len(repeated):
+        raise InputError("the doc_id occurs twice", **where[repeated.index[0]])
+    kinds = [GAMBIT_TEXT_TYPES[int(d) // 3 % 5] for d in meta["doc_id"]]
+    frame = pd.DataFrame({"segment_id": meta["doc_id"], "isco": meta["domain"].map(padded), "text_type": kinds, "term": "",
+                          "source": texts[0], "occupation": "", "masculine": texts[1], "feminine": texts[2]})
+    if subset:
+        order = [hashlib.sha256(f"{seed} {d}".encode()).hexdigest() for d in frame["segment_id"]]
+        rank = frame.assign(order=order).groupby("isco")["order"].rank(method="first")
+        small = frame.groupby("isco").size().min()
+        if small < subset:
+            raise InputError(f"an occupation has only {small} texts, subset: {subset}", path=folder)
+        frame = frame[rank <= subset].reset_index(drop=True)
+    return frame.assign(markup=[align(m, f) for m, f in zip(frame["masculine"], frame["feminine"])]).sort_values(
+        "segment_id", ignore_index=True)
+
+
+def align(masculine, feminine):
+    """Two texts in one, in `{masculine|feminine}` notation, aligned word by word.
+
+    Examples
+    --------
+    >>> align("Der Koch kam , weil er kam", "Die Köchin kam , weil sie kam")
+    '{Der Koch|Die Köchin} kam , weil {er|sie} kam'
+    """
+    a, b = (text.translate(BRACES).split(" ") for text in (masculine, feminine))
+    if len(a) == len(b):
+        changes = np.flatnonzero([x != y for x, y in zip(a, b)])
+        runs = np.split(changes, np.flatnonzero(np.diff(changes) > 1) + 1) if len(changes) else []
+        blocks = [(r[0], r[-1] + 1, r[0], r[-1] + 1) for r in runs]
+    else:
+        blocks = [c[1:] for c in difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes() if c[0] != "equal"]
+    parts, end = [], 0
+    for a0, a1, b0, b1 in blocks:
+        parts += [*a[end:a0], f"{{{' '.join(a[a0:a1])}|{' '.join(b[b0:b1])}}}"]
+        end = a1
+    return " ".join([*parts, *a[end:]])
+
+
+BRACES = str.maketrans("{}|", "()¦")      # the notation's own signs, where a text holds them
+
+
+def study_pairs(study, language, source=None):
+    """The pairs of a study in one language, whatever their form; `source` as in `data.read_pairs`."""
+    if study.pairs_format == "gambit":
+        return read_gambit(study.pairs, study.set_name, language, study.source, study.subset, study.seed)
+    return data.read_pairs(study.pairs, language, source)
+
+
+def study_run(study, entry, language, pairs):
+    """One run of a study, whatever its form: as `data.read_scores` or `data.read_annotations` returns it."""
+    path, given = entry.file(language), {"partial": study.allow_partial, "source": study.source}
+    if entry.kind == "scores":
+        if entry.format == "own":
+            return data.read_scores(path, pairs["segment_id"], entry.higher_is_better, study.allow_partial)
+        read = {"wmt25": read_wmt25_scores, "wmt26": read_wmt26_scores}[entry.format]
+        return read(path, pairs, language, study.set_name, entry.higher_is_better, subset=study.subset is not None, **given)
+    if entry.format == "own":
+        return data.read_annotations(path, pairs, study.allow_partial)
+    return {"wmt25": read_wmt25_spans, "wmt26": read_wmt26_annotations}[entry.format](path, pairs, language, study.set_name, **given)

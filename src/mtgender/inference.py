@@ -276,6 +276,39 @@ def language_means(occupations, ranges, systems, languages, *, level, replicates
     return table
 
 
+def pair_table(occupations, runs, *, level, replicates, seed, blocks=None):
+    """Means over pairs instead of over occupations, where occupations have unequal numbers of texts.
+
+    Parameters
+    ----------
+    occupations, runs, level, replicates, seed, blocks
+        As in `score_tables`; `n_pairs` weighs the occupations. The resamples are the same.
+
+    Returns
+    -------
+    DataFrame
+        system, language, n, signed, absolute with `_low` and `_high` (native units), masculine_win, feminine_win, tie (fractions),
+        balance with `_low` and `_high` (points), cancellation.
+    """
+    names = list(zip(runs["system"], runs["language"]))
+    values = _matrix(occupations, [*preference.MEASURES, "n_pairs"], names, blocks)
+    sizes = np.nan_to_num(values[:, :, -1])
+    counts = resample_counts(len(values), replicates, seed)
+    sums = np.nan_to_num(values[:, :, :-1]) * sizes[:, :, None]
+    means = np.moveaxis(sums.sum(axis=0) / sizes.sum(axis=0)[:, None], 0, 1)                   # measures x runs
+    drawn = {name: ratio_means(sums[:, :, j], sizes, counts) for j, name in enumerate(preference.MEASURES)}
+    table = runs[["system", "language", "n"]].reset_index(drop=True).copy()
+    for name, value in zip(preference.MEASURES, means):
+        table[name] = value
+        if name in ("signed", "absolute"):
+            table[f"{name}_low"], table[f"{name}_high"] = percentile_interval(drawn[name], level)
+    table["balance"] = preference.balance(table["masculine_win"], table["feminine_win"])
+    table["balance_low"], table["balance_high"] = percentile_interval(
+        preference.balance(drawn["masculine_win"], drawn["feminine_win"]), level)
+    table["cancellation"] = preference.cancellation(table["signed"], table["absolute"])
+    return table[FRAMES["pair_means"]]
+
+
 def panel_systems(runs, languages):
     """Metrics with an accepted run in every language of the study (the all-language panel)."""
     runs = runs[(runs["kind"] == "scores") & (runs["status"] == "ok") & (runs["role"] == "metric")]
@@ -349,6 +382,8 @@ def infer(study):
         result["score_runs"], result["score_summaries"] = score_tables(
             result["occupations"], declared, panel=study.panel, range_scope=study.range, **settings)
         result["ranges"] = declared[["system", "language", "range"]]
+        if codes.groupby(["language", "isco"]).size().nunique() > 1:
+            result["pair_means"] = pair_table(result["occupations"], declared, **{k: v for k, v in settings.items() if k != "q"})
         scaled = declared.loc[declared["range"] > 0, "system"]
         panel = [s for s in panel_systems(runs, study.languages) if s in set(scaled)]
         result["language_means"] = language_means(result["occupations"], result["ranges"], panel, study.languages,
@@ -381,6 +416,8 @@ FRAMES = {
     "score_summaries": ["system", "summary", "n_languages", *_with_interval("signed", "absolute", "signed_pct", "absolute_pct", "balance"),
                         "cancellation"],
     "ranges": [*RUN, "range"],
+    "pair_means": [*RUN, "n", "signed", "signed_low", "signed_high", "absolute", "absolute_low", "absolute_high", "masculine_win",
+                   "feminine_win", "tie", "balance", "balance_low", "balance_high", "cancellation"],
     "language_means": ["language", "n_systems", *_with_interval("signed_pct", "absolute_pct")],
     "error_occupations": [*RUN, "isco", "feminine", "masculine"],
     "error_runs": [*RUN, "n", "error_free_masculine", "error_free_feminine", "difference", "low", "high", "p", "p_adjusted", "significant",
@@ -400,7 +437,7 @@ class Results:
     study : Study
     runs, pairs, scores, annotations : DataFrame
         As `data.prepare` wrote them.
-    occupations, score_runs, score_summaries, ranges, language_means, error_occupations, error_runs : DataFrame
+    occupations, score_runs, score_summaries, ranges, pair_means, language_means, error_occupations, error_runs : DataFrame
         As `infer` wrote them.
     """
 

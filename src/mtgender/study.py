@@ -20,7 +20,8 @@ LANGUAGES = {
     "is": "Icelandic", "ru": "Russian", "uk": "Ukrainian",
 }
 ROLES = ("metric", "fluency", "control")
-TEXT_TYPES = ("statement", "report", "conversation")
+TEXT_TYPES = ("statement", "report", "conversation", "story", "news report", "presentation")  # the first three are OccuPairs'
+
 
 
 class InputError(Exception):
@@ -118,11 +119,12 @@ def _roles(value):
 
 
 SYSTEM_KEYS = {
-    "label": _text, "path": _text, "format": _one_of("own", "wmt25"), "languages": _languages, "higher_is_better": _flag,
+    "label": _text, "path": _text, "format": _one_of("own", "wmt25", "wmt26"), "languages": _languages, "higher_is_better": _flag,
     "references": _flag, "baseline": _flag, "role": _roles,
 }
 STUDY_KEYS = {
-    "name": _text, "title": _text, "extends": _text, "pairs": _text, "languages": _languages, "panel": _languages,
+    "name": _text, "title": _text, "extends": _text, "pairs": _text, "pairs_format": _one_of("own", "gambit"), "set": _text,
+    "source": _text, "subset": _number(int, 1, 1000), "languages": _languages, "panel": _languages,
     "scores": dict, "annotations": dict, "add_scores": dict, "add_annotations": dict,
     "q": _number(float, 0, 1), "level": _number(float, 0.5, 0.9999), "replicates": _number(int, 100, 1_000_000),
     "seed": _number(int, 0, 2**63), "range": _one_of("evaluator", "run"), "count_instruction_fault": _flag,
@@ -173,6 +175,10 @@ class Study:
     panel: tuple[str, ...]
     scores: dict[str, System]
     annotations: dict[str, System]
+    pairs_format: str = "own"
+    set: str = ""
+    source: str = "en"
+    subset: int | None = None
     q: float = 0.05
     level: float = 0.95
     replicates: int = 5000
@@ -185,6 +191,11 @@ class Study:
     @cached_property
     def results(self):
         return ROOT / "results" / file_name(self.name)
+
+    @property
+    def set_name(self):
+        """Name of the challenge set in outside formats."""
+        return self.set or self.pairs.name
 
     @property
     def tables(self):
@@ -224,7 +235,11 @@ class Study:
 
     def files(self):
         """Every input file of the study that exists: pairs, scores, annotations, cards."""
-        found = [self.pairs / f"{code}.tsv" for code in ("en", *self.languages)]
+        if self.pairs_format == "gambit":
+            stems = [f"{self.set_name}.{self.source}-{code}" for code in self.languages]
+            found = [self.pairs / f"{stem}.{end}" for stem in stems for end in ("src.txt", "hyp-1.txt", "hyp-2.txt", "meta.tsv")]
+        else:
+            found = [self.pairs / f"{code}.tsv" for code in ("en", *self.languages)]
         for kind in ("scores", "annotations"):
             found += [getattr(self, kind)[name].file(code) for name, code in self.runs(kind)]
             found += [s.path / "card.yaml" for s in getattr(self, kind).values() if s.card]
