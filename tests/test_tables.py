@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from conftest import PAIRS, write, write_scores
 
-from mtgender import data, inference, study, tables
+from mtgender import data, figures, inference, study, tables
 
 
 @pytest.mark.parametrize("value, options, text", [
@@ -199,3 +199,17 @@ def test_constant_evaluators_print_dashes(results, repository):
     write_scores(repository / "scores" / "length" / "de.tsv", dict.fromkeys(PAIRS, (1, 1)))
     _, printed, _ = tables.score_prediction(results())
     assert printed.loc[1, "DE"] == printed.loc[1, "Macro (available)"] == "–"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_labels_cover_neither_points_nor_each_other(seed):
+    rng = np.random.default_rng(seed)
+    points, lengths = rng.uniform(20, 280, (9, 2)), rng.uniform(30, 90, 9)
+    boxes = []
+    for (x, y), length, (dx, dy) in zip(points, lengths, figures.label_offsets(points, lengths, 300, 300)):
+        left = x + dx if dx > 0 else x + dx - length
+        boxes.append((left, y + dy - 5, left + length, y + dy + 5))
+    dots = [(x - 5, y - 5, x + 5, y + 5) for x, y in points]
+    for i, a in enumerate(boxes):
+        assert 0 < a[0] and a[2] < 300 and 0 < a[1] and a[3] < 300
+        assert not any(a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3] for b in [*boxes[:i], *dots])

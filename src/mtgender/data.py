@@ -95,12 +95,13 @@ def _unique(frame, path, key=("segment_id",)):
 
 def _same_ids(frame, expected, path, what, partial=False):
     """Refuse ids that are unknown or, unless partial, missing; `expected` is an index of ids."""
-    unknown = frame[~frame["segment_id"].isin(expected)]
+    known, found = set(expected), set(frame["segment_id"])
+    unknown = frame[[i not in known for i in frame["segment_id"]]] if found - known else frame[:0]
     if len(unknown):
         row = unknown.iloc[0]
         raise InputError(f"{len(unknown)} segments are not in {what}", path=path, line=int(row["line"]), segment_id=row["segment_id"],
                          hint=f"Use the ids of {what}; `python -m mtgender export` writes them")
-    missing = expected[~expected.isin(frame["segment_id"])]
+    missing = expected[[i not in found for i in expected]] if known - found else expected[:0]
     if len(missing) and not partial:
         names = ", ".join(missing[:ID_LIST]) + (" …" if len(missing) > ID_LIST else "")
         raise InputError(f"{len(missing)} of {len(expected)} segments are missing: {names}", path=path, segment_id=missing.iloc[0],
@@ -123,7 +124,8 @@ def variants(markup):
     >>> variants("{Der Klempner|Die Klempnerin} fand das Leck.")
     ('Der Klempner fand das Leck.', 'Die Klempnerin fand das Leck.')
     """
-    return ALTERNATION.sub(r"\1", markup), ALTERNATION.sub(r"\2", markup)
+    parts = ALTERNATION.split(markup)       # shared, masculine, feminine, shared, …
+    return "".join(p for i, p in enumerate(parts) if i % 3 != 2), "".join(p for i, p in enumerate(parts) if i % 3 != 1)
 
 
 def spans(markup):
@@ -148,6 +150,76 @@ def spans(markup):
     return found
 
 
+def read_texts(path, segment_ids):
+    """One text a segment, such as references or translations.
+
+    Parameters
+    ----------
+    path : Path
+        TSV: segment_id, text.
+    segment_ids : Series of str
+        The segments that must be there.
+
+    Returns
+    -------
+    dict
+        {segment_id: text}; a text may be empty.
+    """
+    frame = read_tsv(path, ["segment_id", "text"])
+    _unique(frame, path)
+    _same_ids(frame, segment_ids, path, "the study's pairs")
+    return dict(zip(frame["segment_id"], frame["text"]))
+
+
+MARKS = ("noun", "article", "pronoun", "verb", "adjective")
+
+
+def read_gender_marks(folder):
+    """Patterns of closed word classes and past tenses in `gender_marks.tsv`.
+
+    Returns
+    -------
+    dict
+        {language: [(mark, pattern)]}; a pattern matches the whole of `masculine|feminine`, two words in lower case.
+    """
+    path, found = folder / "gender_marks.tsv", {}
+    for row in read_tsv(path, ["language", "mark", "pattern"]).itertuples():
+        if row.mark not in MARKS:
+            raise InputError(f"mark {row.mark!r}, expected one of {', '.join(MARKS)}", path=path, line=row.line)
+        try:
+            found.setdefault(row.language, []).append((row.mark, re.compile(row.pattern)))
+        except re.error as error:
+            raise InputError(f"not a regular expression: {error}", path=path, line=row.line) from None
+    return found
+
+
+def gender_marks(markup, occupation, patterns):
+    """By which words a text shows gender.
+
+    Parameters
+    ----------
+    markup, occupation : str
+        Text and occupation term in `{masculine|feminine}` notation.
+    patterns : list of (str, Pattern)
+        One language of `read_gender_marks`.
+
+    Returns
+    -------
+    set of str
+        Of `MARKS`. A word that begins like a gendered word of the term is a noun (a term's own adjective too); what no pattern
+        knows is an adjective or participle.
+    """
+    stems = [w[: max(3, round(0.6 * len(w)))] for m in ALTERNATION.finditer(occupation.lower()) for w in m.group(1).split()]
+    found = set()
+    for match in ALTERNATION.finditer(markup.lower()):
+        for masculine, feminine in zip(match.group(1).split(), match.group(2).split()):
+            if masculine != feminine:
+                pair = f"{masculine}|{feminine}"
+                found.add("noun" if any(stem in masculine for stem in stems)
+                          else next((mark for mark, pattern in patterns if pattern.fullmatch(pair)), "adjective"))
+    return found
+
+
 def read_source(folder):
     """The English texts of a challenge set.
 
@@ -167,16 +239,16 @@ def read_source(folder):
     if not len(frame):
         raise InputError("no text at all", path=path)
     frame["isco"] = [isco.pad(c, path=path, line=n, segment_id=i) for c, n, i in zip(frame["isco"], frame["line"], frame["segment_id"])]
-    wrong = frame[~frame["text_type"].isin(TEXT_TYPES)]
+    wrong = frame[~frame["text_type"].isin(TEXT_TYPES[:3])]
     if len(wrong):
         row = wrong.iloc[0]
-        raise InputError(f"text type {row['text_type']!r}, expected {', '.join(TEXT_TYPES)}", path=path, line=int(row["line"]),
+        raise InputError(f"text type {row['text_type']!r}, expected {', '.join(TEXT_TYPES[:3])}", path=path, line=int(row["line"]),
                          segment_id=row["segment_id"])
     frame = frame.rename(columns={"occupation": "term", "text": "source"})
     return frame.drop(columns="line").sort_values("segment_id", ignore_index=True)
 
 
-def read_pairs(folder, language):
+def read_pairs(folder, language, source=None):
     """The masculine/feminine pairs of one language beside their English source.
 
     Parameters
@@ -184,23 +256,25 @@ def read_pairs(folder, language):
     folder : Path
         Holds `en.tsv` and `<language>.tsv` (segment_id, occupation, text in `{masculine|feminine}` notation).
     language : str
+    source : DataFrame, optional
+        What `read_source` gives, for who reads several languages.
 
     Returns
     -------
     DataFrame
         segment_id, isco, text_type, term, source, occupation, markup, masculine, feminine; ordered by segment_id.
     """
-    source = read_source(folder)
+    source = read_source(folder) if source is None else source
     path = folder / f"{language}.tsv"
     frame = read_tsv(path, ["segment_id", "occupation", "text"])
     _unique(frame, path)
     _same_ids(frame, source["segment_id"], path, display_path(folder / "en.tsv"))
-    for row in frame.itertuples():
-        if re.search(r"[{}|]", ALTERNATION.sub("", row.text)):
-            raise InputError("a brace or bar stands alone", path=path, line=row.line, segment_id=row.segment_id,
+    both = [variants(m) for m in frame["text"]]
+    for line, segment_id, texts in zip(frame["line"], frame["segment_id"], both):
+        if any(mark in text for text in texts for mark in "{}|"):
+            raise InputError("a brace or bar stands alone", path=path, line=int(line), segment_id=segment_id,
                              hint="Gendered words are written {masculine|feminine}")
-    frame = frame.rename(columns={"text": "markup"})
-    frame[["masculine", "feminine"]] = [variants(m) for m in frame["markup"]]
+    frame = frame.rename(columns={"text": "markup"}).assign(masculine=[m for m, _ in both], feminine=[f for _, f in both])
     same = frame[frame["masculine"] == frame["feminine"]]
     if len(same):
         row = same.iloc[0]
@@ -271,7 +345,7 @@ def check_scores(frame, path, segment_ids, higher_is_better=True, partial=False)
         raise InputError("no score at all", path=path)
     table = frame[["segment_id"]].copy()
     for side in ("masculine", "feminine"):
-        values = [number(v) for v in frame[side]]
+        values = [number(v) for v in frame[side].astype(str)]
         if None in values:
             row = frame.iloc[values.index(None)]
             hint = ("A missing score needs allow_partial: true in the study" if row[side] in MISSING
@@ -309,16 +383,32 @@ def read_annotations(path, pairs, partial=False):
     DataFrame
         segment_id, variant, n_errors, omission, instruction_fault, errors (list of (start, end, severity, category)).
     """
-    texts = {(i, v): t for v in ("masculine", "feminine") for i, t in zip(pairs["segment_id"], pairs[v])}
-    rows = []
+    records = []
     for number_, line in enumerate(read_lines(path), 1):
-        where = {"path": path, "line": number_}
         try:
             record = json.loads(line)
         except ValueError:
-            raise InputError("not a JSON object", **where, hint="One annotation a line") from None
+            raise InputError("not a JSON object", path=path, line=number_, hint="One annotation a line") from None
         if not isinstance(record, dict) or not {"segment_id", "variant", "errors"} <= set(record):
-            raise InputError("expected the keys segment_id, variant, errors, omission, instruction_fault", **where)
+            raise InputError("expected the keys segment_id, variant, errors, omission, instruction_fault", path=path, line=number_)
+        records.append((record, number_, None))
+    return check_annotations(records, path, pairs, partial)
+
+
+def check_annotations(records, path, pairs, partial=False):
+    """Validate annotations of any format; returns what `read_annotations` does.
+
+    Parameters
+    ----------
+    records : list of (dict, int, str or None)
+        {segment_id, variant, errors, omission, instruction_fault}, its line, and a problem that the format's reader found.
+    path, pairs, partial
+        As in `read_annotations`.
+    """
+    texts = {(i, v): t for v in ("masculine", "feminine") for i, t in zip(pairs["segment_id"], pairs[v])}
+    rows = []
+    for record, number_, problem in records:
+        where = {"path": path, "line": number_}
         where["segment_id"] = segment_id = record["segment_id"]
         variant = record["variant"]
         if not isinstance(segment_id, str):
@@ -328,10 +418,10 @@ def read_annotations(path, pairs, partial=False):
         if (segment_id, variant) not in texts:
             raise InputError("not in the study's pairs", **where, hint="Use the ids that `python -m mtgender export` writes")
         errors, flags = record["errors"], [record.get(k, False) for k in ("omission", "instruction_fault")]
-        problem = None if isinstance(errors, list) else "errors is not a list"
+        problem = problem or (None if isinstance(errors, list) else "errors is not a list")
         problem = problem or next(filter(None, (_span_problem(e, len(texts[segment_id, variant])) for e in errors)), None)
         if not all(isinstance(f, bool) for f in flags):
-            problem = "omission and instruction_fault must be true or false"
+            problem = problem or "omission and instruction_fault must be true or false"
         if problem:
             if partial:
                 continue
@@ -403,11 +493,13 @@ def prepare(study):
     InputError
         If the English texts cannot be read: nothing can be measured then.
     """
-    read_source(study.pairs)
+    from mtgender import formats
+
+    source = read_source(study.pairs) if study.pairs_format == "own" else None
     pairs, bad_pairs = {}, {}
     for code in study.languages:
         try:
-            pairs[code] = read_pairs(study.pairs, code)
+            pairs[code] = formats.study_pairs(study, code, source)
         except InputError as error:
             bad_pairs[code] = str(error)
     runs, tables = [], {"scores": [], "annotations": []}
@@ -420,7 +512,7 @@ def prepare(study):
         if code in bad_pairs:
             continue
         try:
-            table = _read_run(study, entry, code, pairs[code])
+            table = _read_run(formats, study, entry, code, pairs[code])
         except InputError as error:
             run["problem"] = str(error)
             continue
@@ -447,7 +539,7 @@ def prepare(study):
     return runs
 
 
-def _read_run(study, entry, language, pairs):
+def _read_run(formats, study, entry, language, pairs):
     path = entry.file(language)
     if path == entry.path and entry.format == "own" and len(entry.languages) > 1:
         raise InputError(f"one file for the languages {', '.join(entry.languages)}", path=path,
@@ -455,13 +547,10 @@ def _read_run(study, entry, language, pairs):
     if not path.is_file():
         raise InputError("no such file", path=path, hint=f"Place it there, or name the languages of {entry.name!r} in the study "
                                                          "(languages: [de])")
+    frame = formats.study_run(study, entry, language, pairs)
     if entry.kind == "annotations":
-        frame = read_annotations(path, pairs, study.allow_partial)
         return frame.assign(errors=[json.dumps(e, ensure_ascii=False) for e in frame["errors"]])
-    if entry.format == "wmt25":
-        from mtgender.formats import read_wmt25_scores
-        return read_wmt25_scores(path, pairs, language, study.pairs.name, entry.higher_is_better, study.allow_partial)
-    return read_scores(path, pairs["segment_id"], entry.higher_is_better, study.allow_partial)
+    return frame
 
 
 def read_runs(study):

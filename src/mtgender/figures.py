@@ -140,6 +140,45 @@ def _short(text, n=38):
     return text if len(text) <= n else text[: n - 1].rsplit(" ", 1)[0] + " …"
 
 
+def label_offsets(points, lengths, width, height, line=10.0, gap=9.0):
+    """Where labels of points can stand so that they cover neither a point nor each other.
+
+    Parameters
+    ----------
+    points : ndarray, shape (n, 2)
+        Places in points (1/72 inch) from the lower left corner of the axis.
+    lengths : sequence of float
+        Widths of the labels, in points.
+    width, height : float
+        Size of the axis.
+    line, gap : float
+        Height of a label; its distance from the point.
+
+    Returns
+    -------
+    list of (float, float)
+        Offset of each label's near end; a negative x is a label to the left. The nearest free place, or the last one tried.
+    """
+    taken = [(x - 6, y - 6, x + 6, y + 6) for x, y in points]
+    found = []
+    for (x, y), length in zip(points, lengths):
+        for dy in sorted(np.arange(-60.0, 61.0, 2.0), key=abs):
+            place = None
+            for dx in (gap, -gap):
+                left = x + dx if dx > 0 else x + dx - length
+                box = (left, y + dy - line / 2, left + length, y + dy + line / 2)
+                inside = box[0] > 0 and box[2] < width and box[1] > 0 and box[3] < height
+                if inside and not any(box[0] < b[2] and b[0] < box[2] and box[1] < b[3] and b[1] < box[3] for b in taken):
+                    place = (dx, float(dy))
+                    break
+            if place:
+                break
+        found.append(place or (gap, float(dy)))
+        if place:
+            taken.append(box)
+    return found
+
+
 def signed_against_absolute(frame, languages):
     """Figure 1: signed against absolute difference of every evaluator, with intervals.
 
@@ -154,9 +193,10 @@ def signed_against_absolute(frame, languages):
     top = max(float(shown["absolute_pct_high"].max()) if len(shown) else 1.0, 1e-9) * 1.15
     axis.fill_between([-top, 0, top], [top, 0, top], top, color="#f3f4f6", zorder=0, lw=0)
     axis.plot([-top, 0, top], [top, 0, top], color=NEUTRAL, lw=0.9, ls="--", zorder=1)
-    placed = []                                          # (x, y) of the labels so far, in points of the axis
-    width, height = figure.get_size_inches() * 72 * 0.85
-    for row in shown.sort_values("absolute_pct").itertuples():
+    width, height = figure.get_size_inches() * 72 * 0.85                # of the axis, in points
+    points = np.column_stack([(shown["signed_pct"] / top + 1) / 2 * width, shown["absolute_pct"] / top * height])
+    names = [row.label + ("" if row.role == "metric" else f" ({row.role})") for row in shown.itertuples()]
+    for row, name, offset in zip(shown.itertuples(), names, label_offsets(points, [4.4 * len(n) for n in names], width, height)):
         metric = row.role == "metric"
         colour = INK if not metric else MASCULINE if row.signed_pct > 0 else FEMININE if row.signed_pct < 0 else NEUTRAL
         axis.errorbar(row.signed_pct, row.absolute_pct,
@@ -164,16 +204,10 @@ def signed_against_absolute(frame, languages):
                       yerr=[[row.absolute_pct - row.absolute_pct_low], [row.absolute_pct_high - row.absolute_pct]],
                       fmt="o" if metric else "s", ms=6, mfc=colour if metric else "white", mec=colour, ecolor=colour, elinewidth=1,
                       capsize=2, zorder=3)
-        right = row.signed_pct <= top * 0.4
-        x, y = (row.signed_pct / top + 1) / 2 * width, row.absolute_pct / top * height + 7
-        while any(abs(x - u) < 130 and abs(y - v) < 10 for u, v in placed):
-            y += 1
-        placed.append((x, y))
-        axis.annotate(row.label + ("" if metric else f" ({row.role})"), (row.signed_pct, row.absolute_pct),
-                      xytext=(9 if right else -9, y - row.absolute_pct / top * height), textcoords="offset points", fontsize=8,
-                      ha="left" if right else "right")
+        axis.annotate(name, (row.signed_pct, row.absolute_pct), xytext=offset, textcoords="offset points", fontsize=8, va="center",
+                      ha="left" if offset[0] > 0 else "right")
     _zero(axis)
-    axis.text(0.02, 0.03, "dashed: |S| = A, every pair on one side", transform=axis.transAxes, fontsize=7, color=NEUTRAL)
+    axis.text(0.02, 0.13, "dashed: |S| = A, every pair on one side", transform=axis.transAxes, fontsize=7, color=NEUTRAL)
     axis.set(xlim=(-top, top), ylim=(0, top), xlabel="signed difference S%  (← feminine preferred | masculine preferred →)",
              ylabel="absolute difference A%", title=f"Direction and size of gender differences ({', '.join(c.upper() for c in languages)})")
     return figure

@@ -90,9 +90,9 @@ def _is_number(text):
     return data.number(text) is not None
 
 
-def read_csv(path):
+def read_csv(path, separator=","):
     """A table as text cells."""
-    return pd.read_csv(path, dtype=str, keep_default_na=False)
+    return pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False)
 
 
 def as_text(frame):
@@ -359,12 +359,12 @@ def data_card(root):
     Returns
     -------
     dict of str
-        corrections, languages, validity: Markdown tables from the committed files.
+        corrections, languages, strategies, validity: Markdown tables from the committed files.
     """
     folder = root / "data" / "occupairs"
     corrections = read_csv(folder / "corrections.csv")
     flags = data.read_tsv(folder / "review.tsv", ["segment_id", "language", "variant", "flag"])
-    languages = []
+    languages, shares = [], []
     for path in sorted(p for p in folder.glob("??.tsv") if p.stem != "en"):
         pairs = data.read_pairs(folder, path.stem)
         glossary = data.read_tsv(folder / "glossary" / path.name, ["isco", "occupation", "term", "strategy", "forms", "note"])
@@ -373,12 +373,18 @@ def data_card(root):
         unknown = [100 * marks.loc[marks["variant"] == v, "n_errors"].sum() / pairs[v].str.split().str.len().sum()
                    for v in ("masculine", "feminine")]
         flagged = flags[flags["language"] == path.stem]["segment_id"].nunique()
+        zipf = read_csv(root / "data" / "scores" / "wordfreq-zipf" / path.name, "\t")[["masculine", "feminine"]].astype(float).mean()
+        shown = strategies(pairs, path.stem, folder)[0].iloc[-1]
         languages.append({
             "Language": LANGUAGES[path.stem], "pairs": len(pairs), "words": fixed(size["masculine_words"], 1),
             "characters m": fixed(size["masculine_characters"], 1), "characters f": fixed(size["feminine_characters"], 1),
             "alternations": fixed(size["alternations"], 2), "gendered tokens %": fixed(size["density"], 1),
             "unknown words m / f %": " / ".join(fixed(u) for u in unknown),
+            "word frequency m / f (Zipf)": " / ".join(fixed(z) for z in zipf),
             "occupation terms": ", ".join(f"{n} {s}" for s, n in glossary["strategy"].value_counts().items()), "flagged rows": flagged})
+        shares.append({"Language": LANGUAGES[path.stem], **{
+            name: fixed(shown[key], 1) for key, name in (*((m, m) for m in data.MARKS), ("noun_and_more", "noun and outside its phrase"),
+                                                         ("no_noun", "not by the noun"))}})
     validity = [pd.read_csv(p).assign(evaluator=p.parent.name) for p in sorted((root / "data" / "scores").glob("*/validity.csv"))]
     rows = pd.concat(validity, ignore_index=True)
     rows["cell"] = [f"{fixed(r)} {interval(lo, hi)}" for r, lo, hi in zip(rows["rate"], rows["low"], rows["high"])]
@@ -386,7 +392,7 @@ def data_card(root):
     roles = {p.parent.name: read_yaml(p)[0]["role"] for p in (root / "data" / "scores").glob("*/card.yaml")}
     wide["role"] = [roles[e][c] for e, c in zip(wide["evaluator"], wide["language"])]
     frames = {"corrections": corrections.assign(language=corrections["language"].map(LANGUAGES)), "languages": pd.DataFrame(languages),
-              "validity": wide}
+              "strategies": pd.DataFrame(shares), "validity": wide}
     return {name: frame.astype(str).to_markdown(index=False, disable_numparse=True) + "\n" for name, frame in frames.items()}
 
 
@@ -445,6 +451,22 @@ def rates(results):
         "cancellation": [fixed(v) for v in frame["cancellation"]],
         "decimals": frame["decimals"].astype(str), "note": frame["note"]})
     return frame[columns], printed
+
+
+def pair_means(results):
+    """Means over pairs beside those over occupations: empty where all occupations have the same number of texts."""
+    frame = results.pair_means.merge(results.score_runs[["system", "language", "signed", "absolute"]], on=["system", "language"],
+                                     suffixes=("", "_occupations"))
+    printed = pd.DataFrame({
+        "Evaluator": frame["system"], "Language": frame["language"].str.upper(), "pairs": frame["n"].astype(str),
+        "S, occupations": [significant_digits(v) for v in frame["signed_occupations"]],
+        "S, pairs": [f"{significant_digits(v)} [{significant_digits(a)}, {significant_digits(b)}]"
+                     for v, a, b in zip(frame["signed"], frame["signed_low"], frame["signed_high"])],
+        "A, occupations": [significant_digits(v) for v in frame["absolute_occupations"]],
+        "A, pairs": [significant_digits(v) for v in frame["absolute"]],
+        "balance, pairs": [f"{fixed(v, 1)} {interval(a, b, 1)}" for v, a, b in
+                           zip(frame["balance"], frame["balance_low"], frame["balance_high"])]})
+    return frame, printed
 
 
 def occupation_effects(results):
@@ -514,6 +536,38 @@ def challenge_set(pairs):
     printed = table.assign(**{c: [fixed(v, 1) for v in table[c]] for c in columns}).rename(columns={
         "text_type": "Text type", "source_words": "English words", "masculine_words": "words", "masculine_characters": "characters m",
         "feminine_characters": "characters f", "density": "gendered tokens %"})
+    return table, printed
+
+
+def strategies(pairs, language, folder):
+    """By which words the texts of one language show gender.
+
+    Parameters
+    ----------
+    pairs : DataFrame
+        text_type, occupation, markup.
+    language : str
+    folder : Path
+        The challenge set; `gender_marks.tsv` in it holds the patterns. Without it the tables are empty.
+
+    Returns
+    -------
+    frame, printed : DataFrame
+        Percent of the texts, by text type and in all, with a gendered noun, article, pronoun, verb, adjective (or participle); with a
+        gendered noun and something else, without a gendered noun.
+    """
+    if not (folder / "gender_marks.tsv").is_file():
+        return pd.DataFrame(), pd.DataFrame()
+    patterns = data.read_gender_marks(folder).get(language, [])
+    found = [data.gender_marks(*row, patterns) for row in zip(pairs["markup"], pairs["occupation"])]
+    frame = pd.DataFrame({mark: [100.0 * (mark in marks) for marks in found] for mark in data.MARKS}).assign(
+        noun_and_more=[100.0 * ("noun" in marks and bool(marks - {"noun", "article"})) for marks in found],
+        no_noun=[100.0 * ("noun" not in marks) for marks in found], text_type=list(pairs["text_type"]))
+    table = pd.concat([frame.groupby("text_type").mean().reindex([t for t in data.TEXT_TYPES if t in set(frame["text_type"])]),
+                       frame.drop(columns="text_type").mean().to_frame("all").T]).rename_axis("text_type").reset_index()
+    printed = table.assign(**{c: [fixed(v, 1) for v in table[c]] for c in table.columns[1:]}).rename(columns={
+        "text_type": "Text type", "adjective": "adjective, participle", "noun_and_more": "noun and outside the noun phrase",
+        "no_noun": "not by the noun"})
     return table, printed
 
 
