@@ -359,12 +359,12 @@ def data_card(root):
     Returns
     -------
     dict of str
-        corrections, languages, strategies, validity: Markdown tables from the committed files.
+        corrections, languages, strategies, unknown, validity: Markdown tables from the committed files.
     """
     folder = root / "data" / "occupairs"
     corrections = read_csv(folder / "corrections.csv")
     flags = data.read_tsv(folder / "review.tsv", ["segment_id", "language", "variant", "flag"])
-    languages, shares = [], []
+    languages, shares, unknown_words = [], [], []
     for path in sorted(p for p in folder.glob("??.tsv") if p.stem != "en"):
         pairs = data.read_pairs(folder, path.stem)
         glossary = data.read_tsv(folder / "glossary" / path.name, ["isco", "occupation", "term", "strategy", "forms", "note"])
@@ -372,6 +372,16 @@ def data_card(root):
         marks = data.read_annotations(root / "data" / "annotations" / "hunspell" / f"{path.stem}.jsonl", pairs)
         unknown = [100 * marks.loc[marks["variant"] == v, "n_errors"].sum() / pairs[v].str.split().str.len().sum()
                    for v in ("masculine", "feminine")]
+        found = {v: {} for v in ("masculine", "feminine")}
+        texts = pairs.set_index("segment_id")
+        for row in marks.itertuples():
+            for start, end, *_ in row.errors:
+                word = texts.at[row.segment_id, row.variant][start:end]
+                found[row.variant][word] = found[row.variant].get(word, 0) + 1
+        only = {w: n for w, n in found["feminine"].items() if w not in found["masculine"]}
+        unknown_words.append({"Language": LANGUAGES[path.stem], "only in feminine texts": len(only),
+                              "only in masculine texts": len(set(found["masculine"]) - set(found["feminine"])),
+                              "the most frequent of the feminine ones": ", ".join(sorted(only, key=lambda w: (-only[w], w))[:12])})
         flagged = flags[flags["language"] == path.stem]["segment_id"].nunique()
         zipf = read_csv(root / "data" / "scores" / "wordfreq-zipf" / path.name, "\t")[["masculine", "feminine"]].astype(float).mean()
         shown = strategies(pairs, path.stem, folder)[0].iloc[-1]
@@ -392,7 +402,7 @@ def data_card(root):
     roles = {p.parent.name: read_yaml(p)[0]["role"] for p in (root / "data" / "scores").glob("*/card.yaml")}
     wide["role"] = [roles[e][c] for e, c in zip(wide["evaluator"], wide["language"])]
     frames = {"corrections": corrections.assign(language=corrections["language"].map(LANGUAGES)), "languages": pd.DataFrame(languages),
-              "strategies": pd.DataFrame(shares), "validity": wide}
+              "strategies": pd.DataFrame(shares), "unknown": pd.DataFrame(unknown_words), "validity": wide}
     return {name: frame.astype(str).to_markdown(index=False, disable_numparse=True) + "\n" for name, frame in frames.items()}
 
 
