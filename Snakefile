@@ -26,7 +26,7 @@ QUIETLY = " 2> {log}.err && rm -f {log}.err"
 for notebook, given in {"metrics/1_challenge_set": ["language"], "metrics/2_score_run": ["language", "system"],
                         "metrics/5_error_run": ["language", "system"], "metrics/3_score_prediction": [],
                         "metrics/4_languages_occupations": [], "metrics/6_error_annotation": [], "metrics/7_coverage": [],
-                        "00_overview": []}.items():
+                        "published/1_consistency": [], "00_overview": []}.items():
     cli.check_parameters(studies.ROOT / "notebooks" / f"{notebook}.ipynb", ["study", *given])
 
 
@@ -53,7 +53,8 @@ wildcard_constraints:
     run="[^/]+",
 
 
-STUDY_LEVEL = ["metrics_3_score_prediction", "metrics_4_languages_occupations", "metrics_6_error_annotation", "metrics_7_coverage"]
+STUDY_LEVEL = ["metrics_3_score_prediction", "metrics_4_languages_occupations", "metrics_6_error_annotation", "metrics_7_coverage",
+               "published_1_consistency"]
 
 
 rule all:
@@ -197,6 +198,19 @@ rule metrics_7_coverage:
         PAPERMILL + QUIETLY
 
 
+rule published_1_consistency:
+    """The metrics paper's printed numbers: what follows from them, and whether it agrees"""
+    input:
+        PREPARED, INFERRED, PRESENT, "src/mtgender/published.py", "data/published/metrics_paper.csv",
+        notebook="notebooks/published/1_consistency.ipynb",
+    output:
+        table("published_consistency"),
+    log:
+        executed("published/1_consistency"),
+    shell:
+        PAPERMILL + QUIETLY
+
+
 # A run that fails or was refused must not keep the reading copy from the others: run notebooks are asked for, not waited for.
 rule runs:
     """Every notebook of a language or a run."""
@@ -214,6 +228,7 @@ rule reading:
         rules.metrics_4_languages_occupations.output,
         rules.metrics_6_error_annotation.output,
         rules.metrics_7_coverage.output,
+        rules.published_1_consistency.output,
         "src/mtgender/cli.py",
     output:
         f"{RESULTS}/site/index.html",

@@ -126,6 +126,17 @@ def test_a_small_spread_is_not_called_equal():
     assert inference.t_test([1, 1 + 1e-9, 1 - 1e-9])[2] == ""
 
 
+def test_all_columns_are_tested_as_one_by_one():
+    rng = np.random.default_rng(5)
+    values = rng.normal(0.1, 1, (30, 6))
+    values[:, 1], values[:, 2], values[4:9, 3] = 0, 2.5, np.nan
+    values[:, 4] *= 1e-200
+    for found, column in zip(inference.t_tests(values), values.T):
+        expected = inference.t_test(column[~np.isnan(column)])
+        assert found[:2] == approx(expected[:2], nan_ok=True, rel=1e-12) and found[2] == expected[2]
+    assert {note for _, _, note in inference.t_tests(values[:1])} == {"too few occupations"}
+
+
 def test_bh_equals_statsmodels_and_scipy():
     p = np.random.default_rng(2).uniform(0, 0.2, 40) ** 2
     p = np.array([*p, 1.0, 0.0])

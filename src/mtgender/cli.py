@@ -296,7 +296,8 @@ def _site(chosen, notebooks):
     for path, name in names.items():
         parts = path.relative_to(chosen.notebooks).with_suffix("").parts
         detail = f": {parts[-1]}" if len(parts) > 2 else ""
-        groups.setdefault({"metrics": "Evaluators"}.get(parts[0], "Start here"), []).append((name, _title(path) + detail))
+        group = {"metrics": "Evaluators", "published": "The papers"}.get(parts[0], "Start here")
+        groups.setdefault(group, []).append((name, _title(path) + detail))
     body = "".join(f"<h2>{group}</h2><ul>" + "".join(f'<li><a href="{n}.html">{t}</a></li>' for n, t in rows) + "</ul>"
                    for group, rows in groups.items())
     page = ('<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'

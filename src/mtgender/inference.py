@@ -118,6 +118,28 @@ def t_test(means):
     return float(result.statistic), float(result.pvalue), ""
 
 
+def t_tests(values):
+    """`t_test` of every column.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n, columns)
+        Occupation means; NaN where a column lacks the occupation.
+
+    Returns
+    -------
+    list of (float, float, str)
+    """
+    whole = len(values) > 1 and ~np.isnan(values).any(axis=0) & values.any(axis=0)
+    scaled = np.divide(values, np.abs(values).max(axis=0, initial=0), out=np.zeros_like(values), where=whole)
+    whole &= scaled.std(axis=0) > EQUAL
+    found = stats.ttest_1samp(scaled[:, whole], 0.0) if np.any(whole) else None
+    results = [None if ok else t_test(column[~np.isnan(column)]) for ok, column in zip(whole, values.T)]
+    for k, column in enumerate(np.flatnonzero(whole)):
+        results[column] = (float(found.statistic[k]), float(found.pvalue[k]), "")
+    return results
+
+
 def benjamini_hochberg(p):
     """Benjamini-Hochberg adjusted p-values.
 
@@ -199,7 +221,7 @@ def score_tables(occupations, runs, *, panel, range_scope, q, level, replicates,
     table["balance"] = preference.balance(means[:, 2], means[:, 3])
     table["balance_low"], table["balance_high"] = percentile_interval(preference.balance(drawn[:, :, 2], drawn[:, :, 3]), level)
     table["cancellation"] = preference.cancellation(table["signed"], table["absolute"])
-    tests = [t_test(column[~np.isnan(column)]) for column in values[:, :, 0].T]
+    tests = t_tests(values[:, :, 0])
     table["t"], table["p"] = [t for t, _, _ in tests], [p for _, p, _ in tests]
     role = runs["role"].reset_index(drop=True)
     table = _adjust(table, role == "metric", q)
@@ -207,38 +229,61 @@ def score_tables(occupations, runs, *, panel, range_scope, q, level, replicates,
     constant = np.where(ranges == 0, "constant evaluator", "")
     table["note"] = ["; ".join(filter(None, parts)) for parts in zip([note for *_, note in tests], constant, runs["note"])]
 
-    rows = []
+    rows, weights = [], []
     for system in dict.fromkeys(runs["system"]):
         own = (runs["system"] == system).to_numpy()
         metric = own & (role == "metric").to_numpy()
         chosen = np.flatnonzero(metric if metric.any() else own)
-        languages = runs["language"].to_numpy()[chosen]
-        in_panel = chosen[np.isin(languages, panel)]
-        complete = len(in_panel) == len(panel)
-        for summary, columns in (("macro_available", chosen), ("macro_panel", in_panel if complete else chosen[:0])):
-            rows.append(_macro(system, summary, columns, means, drawn, ranges, range_scope, level))
-    return table, pd.DataFrame(rows)
+        in_panel = chosen[np.isin(runs["language"].to_numpy()[chosen], panel)]
+        for summary, columns in (("macro_available", chosen), ("macro_panel", in_panel if len(in_panel) == len(panel) else chosen[:0])):
+            rows.append((system, summary, len(columns)))
+            weights.append((columns, ranges[columns] if range_scope == "run" else np.full(len(columns), ranges[columns].max(initial=0))))
+    summaries = pd.DataFrame(rows, columns=["system", "summary", "n_languages"])
+    value, low, high = _macro(weights, means, drawn, level)
+    for j, name in enumerate(MACRO):
+        summaries[name], summaries[f"{name}_low"], summaries[f"{name}_high"] = value[j], low[j], high[j]
+    summaries["cancellation"] = preference.cancellation(summaries["signed"], summaries["absolute"])
+    return table, summaries
 
 
-def _macro(system, summary, columns, means, drawn, ranges, range_scope, level):
-    """Unweighted mean over languages; missing for an incomplete panel."""
-    row = {"system": system, "summary": summary, "n_languages": len(columns)}
-    names = ["signed", "absolute", "signed_pct", "absolute_pct", "balance"]
-    if not len(columns):
-        return row | {f"{n}{s}": np.nan for n in names for s in ("", "_low", "_high")} | {"cancellation": np.nan}
-    scale = ranges[columns] if range_scope == "run" else np.full(len(columns), ranges[columns].max())
+MACRO = ("signed", "absolute", "signed_pct", "absolute_pct", "balance")
 
-    def quantities(x):                                                       # (..., languages, measures) -> (..., 5)
-        native = x[..., :2]
-        pct = preference.percent_of_range(native, scale[:, None])
-        points = preference.balance(x[..., 2], x[..., 3])[..., None]
-        return np.concatenate([native, pct, points], axis=-1).mean(axis=-2)
 
-    value = quantities(means[columns])
-    low, high = percentile_interval(quantities(drawn[:, columns]), level)
-    for j, name in enumerate(names):
-        row |= {name: value[j], f"{name}_low": low[j], f"{name}_high": high[j]}
-    return row | {"cancellation": preference.cancellation(value[0], value[1])}
+def _macro(weights, means, drawn, level):
+    """Unweighted means over languages for all summaries at once; missing for an incomplete panel or a constant evaluator.
+
+    Parameters
+    ----------
+    weights : list of (ndarray, ndarray)
+        Columns (runs) of a summary and the range of each.
+    means : ndarray, shape (runs, measures)
+    drawn : ndarray, shape (replicates, runs, measures)
+    level : float
+
+    Returns
+    -------
+    value, low, high : ndarray, shape (5, summaries)
+        In the order of `MACRO`.
+    """
+    native, percent = np.zeros((2, means.shape[0], len(weights)))
+    for k, (columns, scale) in enumerate(weights):
+        native[columns, k] = 1 / max(len(columns), 1)
+        percent[columns, k] = np.divide(100.0, scale * len(columns), out=np.full(len(columns), np.nan), where=scale > 0)
+    absent = np.array([not len(columns) for columns, _ in weights])
+    constant = np.isnan(percent).any(axis=0)
+
+    def quantities(x):                                                       # (..., runs, measures) -> (5, ..., summaries)
+        lost = np.isnan(x[..., 0])                                           # a replicate that drew no occupation of a partial run
+        points = preference.balance(x[..., 2], x[..., 3])
+        parts = [(x[..., 0], native), (x[..., 1], native), (x[..., 0], percent), (x[..., 1], percent), (points, native)]
+        found = np.stack([np.nan_to_num(a) @ np.nan_to_num(w) for a, w in parts])
+        found[:, lost @ (native > 0)] = np.nan
+        found[..., absent] = np.nan
+        found[2:4, ..., constant] = np.nan
+        return found
+
+    low, high = np.moveaxis([percentile_interval(q, level) for q in quantities(drawn)], 1, 0)
+    return quantities(means), low, high
 
 
 def language_means(occupations, ranges, systems, languages, *, level, replicates, seed, blocks=None):
@@ -342,7 +387,7 @@ def error_table(occupations, runs, *, q, level, replicates, seed, blocks=None):
     table[["error_free_masculine", "error_free_feminine"]] = np.nanmean(values, axis=0)
     table["difference"] = np.nanmean(difference, axis=0)
     table["low"], table["high"] = percentile_interval(drawn, level)
-    tests = [t_test(column[~np.isnan(column)]) for column in difference.T]
+    tests = t_tests(difference)
     table["p"] = [p for _, p, _ in tests]
     table = _adjust(table, runs["role"].reset_index(drop=True) == "metric", q)
     table["note"] = ["; ".join(filter(None, parts)) for parts in zip([note for *_, note in tests], runs["note"])]

@@ -128,7 +128,7 @@ STUDY_KEYS = {
     "scores": dict, "annotations": dict, "add_scores": dict, "add_annotations": dict,
     "q": _number(float, 0, 1), "level": _number(float, 0.5, 0.9999), "replicates": _number(int, 100, 1_000_000),
     "seed": _number(int, 0, 2**63), "range": _one_of("evaluator", "run"), "count_instruction_fault": _flag,
-    "allow_partial": _flag, "publish": _flag,
+    "allow_partial": _flag, "publish": _flag, "published": _flag,
 }
 REQUIRED = ("pairs", "languages")
 
@@ -187,6 +187,7 @@ class Study:
     count_instruction_fault: bool = False
     allow_partial: bool = False
     publish: bool = False
+    published: bool = False       # the study of the paper's own data: its numbers are compared with the printed ones
 
     @cached_property
     def results(self):
@@ -389,6 +390,7 @@ def load(path):
         values = _convert(raw, STUDY_KEYS, file, lines)
         if file != path:
             values.pop("publish", None)
+            values.pop("published", None)
             values.pop("name", None)
         if "pairs" in values:
             values["pairs"] = _find(values["pairs"], file)

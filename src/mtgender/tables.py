@@ -406,6 +406,15 @@ def data_card(root):
     return {name: frame.astype(str).to_markdown(index=False, disable_numparse=True) + "\n" for name, frame in frames.items()}
 
 
+def published_consistency(frame):
+    """The recomputed numbers of the paper as printed: interval and status."""
+    printed = pd.DataFrame({
+        "Check": frame["check"], "Printed": frame["published"].replace("", ABSENT), "Recomputed": [f"{v:.6g}" for v in frame["computed"]],
+        "allowed by the printed digits": [ABSENT if lo == hi else f"[{lo:.6g}, {hi:.6g}]" for lo, hi in zip(frame["low"], frame["high"])],
+        "Status": frame["status"], "How": frame["how"]})
+    return printed
+
+
 def summary_points(results):
     """What Figure 1 shows: one row an evaluator with label, role and its macro summary over the available languages."""
     rows = results.score_summaries[results.score_summaries["summary"] == "macro_available"].copy()
