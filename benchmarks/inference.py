@@ -133,7 +133,8 @@ def main():
         f"| ours, {statistics} intervals alone | {alone:.2f} | 1 |",
         f"| ours, whole: rates, intervals, tests, Benjamini–Hochberg, frames | {ours:.2f} | {ours / alone:.1f}× |",
         *(f"| {name}, one statistic at a time (median of {SAMPLED}, × {statistics}) | {each[key] * statistics:.1f} | "
-          f"{each[key] * statistics / alone:.0f}× |" for name, key in (("scipy.stats.bootstrap", "scipy"), ("arch IIDBootstrap", "arch"))), "",
+          f"{each[key] * statistics / alone:.0f}× |" for name, key in (("scipy.stats.bootstrap", "scipy"), ("arch IIDBootstrap", "arch"))),
+        "",
         f"Largest difference of the limits of S on the same resamples: {apart:.1e}.", "",
         f"One language of a WMT25 score file of {rows:,} rows, read and checked: {spent:.2f} s, {memory:.0f} MB for the whole process.", ""]
     TARGET.write_text("\n".join(lines), encoding="utf-8")

@@ -52,8 +52,8 @@ def measure(name, registry):
         run(pairs.iloc[1:])
         rate = PAIRS / (time.perf_counter() - start)
         return {"name": name, "kind": producer.card["kind"], "megabytes": f"{megabytes(producer.card['packages']):.0f}",
-                "load_seconds": f"{loaded:.1f}", "pairs_per_second": f"{rate:.3g}", "cores": len(os.sched_getaffinity(0)),
-                "machine": platform.machine(), "python": platform.python_version()}
+                "load_seconds": f"{loaded:.1f}", "pairs_per_second": f"{rate:.0f}" if rate >= 100 else f"{rate:.3g}",
+                "cores": len(os.sched_getaffinity(0)), "machine": platform.machine(), "python": platform.python_version()}
     return None
 
 

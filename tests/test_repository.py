@@ -82,13 +82,17 @@ def test_analysis_never_imports_producers():
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
 
 
-def numbers_block(text):
-    return re.search(r"<!-- results -->\n(.*?)<!-- /results -->", text, re.S).group(1)
+def numbers_block(text, marker="results"):
+    return re.search(rf"<!-- {marker} -->\n(.*?)<!-- /{marker} -->", text, re.S).group(1)
 
 
 def test_readme_results_come_from_the_tables():
     """The block between the markers is what `tables.readme_results` makes of the committed tables."""
     assert numbers_block((ROOT / "README.md").read_text()) == tables.readme_results(ROOT / "tables")
+
+
+def test_readme_producers_come_from_cards_and_benchmark():
+    assert numbers_block((ROOT / "README.md").read_text(), "producers") == tables.readme_producers(ROOT)
 
 
 def test_data_card_comes_from_the_data():

@@ -159,6 +159,33 @@ def test_a_quote_that_never_closes_and_other_sets_and_columns_in_another_order(t
     assert len(formats.read_wmt25_scores(path, pairs, "cs", "set")) == len(SMALL)
 
 
+def test_line_ends_marks_and_empty_lines_are_content(tmp_path):
+    """CRLF and a BOM are accepted; a bare CR, U+2028 and an empty line are part of the texts and keep their place."""
+    look_alike(tmp_path, SMALL)
+    path = tmp_path / "returned" / "alpha.tsv"
+    expected = formats.read_wmt25_scores(path, formats.read_gambit(tmp_path / "texts", "set", "cs"), "cs", "set")
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    texts = tmp_path / "texts" / "set.en-cs.hyp-1.txt"
+    lines = texts.read_text().split("\n")
+    lines[0], lines[1], lines[2] = "a\rb", "c\u2028d \x85 e", ""
+    texts.write_bytes("\n".join(lines).encode())
+    source = tmp_path / "texts" / "set.en-cs.src.txt"
+    source.write_bytes(b"\xef\xbb\xbf" + source.read_bytes().replace(b"\n", b"\r\n"))
+    pairs = formats.read_gambit(tmp_path / "texts", "set", "cs").set_index("segment_id")
+    assert [pairs.at[str(d), "masculine"] for _, d in SMALL[:3]] == ["a\rb", "c\u2028d \x85 e", ""]
+    assert pairs.at[str(SMALL[0][1]), "source"] == f"The {SMALL[0][1]} left ."
+    assert formats.read_wmt25_scores(path, pairs.reset_index(), "cs", "set").equals(expected)
+
+
+def test_the_same_text_under_two_ids_is_allowed(tmp_path):
+    look_alike(tmp_path, SMALL)
+    for end in ("src", "hyp-1", "hyp-2"):
+        path = tmp_path / "texts" / f"set.en-cs.{end}.txt"
+        lines = path.read_text().split("\n")
+        path.write_text("\n".join([lines[1], *lines[1:]]))
+    assert len(formats.read_gambit(tmp_path / "texts", "set", "cs")) == len(SMALL)
+
+
 # ---- spans
 
 def spans_file(path, pairs, cells):
@@ -246,6 +273,30 @@ def test_wmt26_answers_that_do_not_fit(tmp_path, pairs, field, value, message):
     with pytest.raises(InputError, match=message) as caught:
         read(path, pairs, "cs", "set")
     assert caught.value.line and caught.value.segment_id == first
+
+
+def test_a_study_of_wmt26_files_and_wmt25_spans(tmp_path):
+    """Scores and annotations of all formats in one study, from the files to the result frames."""
+    folder = tmp_path / "mixed"
+    look_alike(folder, SMALL, targets={"cs": "cs_CZ"}, systems=("alpha",))
+    pairs = formats.read_gambit(folder / "texts", "set", "cs")
+    wmt26_file(folder / "beta.jsonl", pairs, lambda i, h: {
+        "task2_pred": 2 if h == "hyp-2" else 1,
+        "task1_pred": {"errors": [{"start": 0, "end": 2, "severity": "minor", "category": ""}] if h == "hyp-2" else [], "omission": None}})
+    spans_file(folder / "spans.tsv", pairs, {(i, "hyp-1"): ("0", "2", "major") for i in pairs["segment_id"]})
+    path = study_file(folder, f"add_scores:\n  beta: {{label: Beta, path: {folder / 'beta.jsonl'}, format: wmt26}}\nannotations:\n"
+                              f"  beta: {{path: {folder / 'beta.jsonl'}, format: wmt26}}\n"
+                              f"  gamma: {{path: {folder / 'spans.tsv'}, format: wmt25}}\n", targets={"cs": "cs_CZ"})
+    chosen = study.load(path)
+    try:
+        runs = data.prepare(chosen)
+        assert list(runs["status"]) == ["ok"] * 4, runs["problem"].tolist()
+        made = inference.infer(chosen)
+        row = made["score_runs"].set_index("system").loc["beta"]
+        assert (row["signed"], row["feminine_win"], row["p"], row["note"]) == (-1, 1, 0, "all occupations equal")
+        assert dict(made["error_runs"].set_index("system")["difference"]) == {"beta": 100, "gamma": -100}
+    finally:
+        shutil.rmtree(chosen.results, ignore_errors=True)
 
 
 # ---- fetch

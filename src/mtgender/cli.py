@@ -409,7 +409,8 @@ def readme(args):
     from mtgender import tables
     command = [sys.executable, "-m", "snakemake", "all", "runs", "--summary", "--nolock"]
     summary = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    blocks = {"README.md": {"results": tables.readme_results(ROOT / "tables"), "claims": claims_map(summary) + "\n"},
+    blocks = {"README.md": {"results": tables.readme_results(ROOT / "tables"), "claims": claims_map(summary) + "\n",
+                            "producers": tables.readme_producers(ROOT)},
               "data/README.md": tables.data_card(ROOT)}
     for name, parts in blocks.items():
         text = (ROOT / name).read_text(encoding="utf-8")

@@ -348,6 +348,20 @@ def readme_results(folder):
         "**Error annotation (Table 4).** " + (folder / "metrics_table4.md").read_text(encoding="utf-8")])
 
 
+def readme_producers(root):
+    """The README's list of evaluators and annotators that were run: cards of `data/` and speeds of `benchmarks/producers.csv`."""
+    measured = read_csv(root / "benchmarks" / "producers.csv").set_index("name")
+    rows = []
+    for kind in ("scores", "annotations"):
+        for path in sorted((root / "data" / kind).glob("*/card.yaml")):
+            card, speed = read_yaml(path)[0], measured.loc[path.parent.name] if path.parent.name in measured.index else {}
+            rows.append({"name": f"`{card['name']}`" + (" (annotator)" if kind == "annotations" else ""),
+                         "what it is": card["description"].split(". ")[0].rstrip(".") + ".",
+                         "languages": " ".join(sorted(card["input_sha256"])), "licence": card["licence"].split("; dictionaries: ")[0],
+                         "pairs a second": speed.get("pairs_per_second", ABSENT), "MB": speed.get("megabytes", ABSENT)})
+    return pd.DataFrame(rows).to_markdown(index=False, disable_numparse=True) + "\n"
+
+
 def data_card(root):
     """The generated blocks of data/README.md.
 
