@@ -9,11 +9,12 @@ from mtgender.study import display_path, file_name
 STUDY = studies.load(config.get("study", cli.DEFAULT))
 NAME = display_path(STUDY.path)
 RESULTS = display_path(STUDY.results)
-PREPARED = [f"{RESULTS}/prepared/{f}" for f in ("pairs.parquet", "scores.parquet", "annotations.parquet", "runs.csv")]
+PREPARED = [f"{RESULTS}/prepared/{f}" for f in ("pairs.parquet", "scores.parquet", "annotations.parquet", "gender_counts.parquet",
+                                               "runs.csv")]
 INFERRED = [f"{RESULTS}/inference/{f}.parquet" for f in ("occupations", "score_runs", "score_summaries", "ranges", "pair_means", "language_means",
-                                                        "error_occupations", "error_runs")]
+                                                        "error_occupations", "error_runs", "system_runs", "system_groups")]
 READ = [f"src/mtgender/{m}.py" for m in ("study", "isco", "data", "formats")]
-MEASURE = [*READ, "src/mtgender/preference.py", "src/mtgender/inference.py"]
+MEASURE = [*READ, "src/mtgender/preference.py", "src/mtgender/representation.py", "src/mtgender/inference.py"]
 PRESENT = [*MEASURE, "src/mtgender/tables.py", "src/mtgender/figures.py"]
 SCORE_RUNS = {f"{file_name(s)}.{code}": (s, code) for s, code in STUDY.runs("scores")}
 ERROR_RUNS = {f"{file_name(s)}.{code}": (s, code) for s, code in STUDY.runs("annotations")}
@@ -26,7 +27,8 @@ QUIETLY = " 2> {log}.err && rm -f {log}.err"
 for notebook, given in {"metrics/1_challenge_set": ["language"], "metrics/2_score_run": ["language", "system"],
                         "metrics/5_error_run": ["language", "system"], "metrics/3_score_prediction": [],
                         "metrics/4_languages_occupations": [], "metrics/6_error_annotation": [], "metrics/7_coverage": [],
-                        "published/1_consistency": [], "00_overview": []}.items():
+                        "published/1_consistency": [], "systems/4_systems": [], "systems/5_real_world": ["language"],
+                        "00_overview": []}.items():
     cli.check_parameters(studies.ROOT / "notebooks" / f"{notebook}.ipynb", ["study", *given])
 
 
@@ -211,6 +213,32 @@ rule published_1_consistency:
         PAPERMILL + QUIETLY
 
 
+rule systems_4_systems:
+    """Tables 3 and 9 of the systems paper, by major group; texts that steer gender"""
+    input:
+        PREPARED, INFERRED, PRESENT,
+        notebook="notebooks/systems/4_systems.ipynb",
+    output:
+        table("systems_table3"), table("systems_steered"), table("systems_levels"), table("systems_table9"), long_table("system_runs"),
+    log:
+        executed("systems/4_systems"),
+    shell:
+        PAPERMILL + QUIETLY
+
+
+rule systems_5_real_world:
+    """Figure 2 of the systems paper: translations against labour statistics"""
+    input:
+        PREPARED, INFERRED, PRESENT,
+        notebook="notebooks/systems/5_real_world.ipynb",
+    output:
+        table("systems_figure2_{language}"), figure("systems_figure2_{language}"),
+    log:
+        executed("systems/5_real_world/{language}"),
+    shell:
+        PAPERMILL + " -r language {wildcards.language}" + QUIETLY
+
+
 # A run that fails or was refused must not keep the reading copy from the others: run notebooks are asked for, not waited for.
 rule runs:
     """Every notebook of a language or a run."""
@@ -218,6 +246,7 @@ rule runs:
         expand(rules.metrics_1_challenge_set.output[-1], language=STUDY.languages),
         expand(rules.metrics_2_score_run.output[0], run=SCORE_RUNS),
         expand(rules.metrics_5_error_run.output[0], run=ERROR_RUNS),
+        expand(rules.systems_5_real_world.output[0], language=STUDY.counted_languages),
 
 
 rule reading:
@@ -229,6 +258,7 @@ rule reading:
         rules.metrics_6_error_annotation.output,
         rules.metrics_7_coverage.output,
         rules.published_1_consistency.output,
+        rules.systems_4_systems.output if STUDY.gender_counts else [],
         "src/mtgender/cli.py",
     output:
         f"{RESULTS}/site/index.html",

@@ -26,11 +26,13 @@ def build(folder, name, language="de", **extra):
         cut_lines(ROOT / "data/scores" / system / f"{language}.tsv", folder / system / f"{language}.tsv", of_ours)
     cut_lines(ROOT / "data/annotations/hunspell" / f"{language}.jsonl", folder / "hunspell" / f"{language}.jsonl",
               lambda line: json.loads(line)["segment_id"][:4] in CODES, header=False)
+    cut_lines(ROOT / "data/gender_counts/wibemt.csv", folder / "counts.csv",
+              lambda line: line.split(",")[1] == "DeepL" and line.split(",")[5][:1] in ("2", "5", "7"))
     study = {"name": name, "title": "Mini study", "pairs": str(folder / "occupairs"), "languages": [language], "replicates": 200,
              "scores": {"e5-cosine": {"path": str(folder / "e5-cosine"), "label": "E5 cosine"},
                         "wordfreq-zipf": {"path": str(folder / "wordfreq-zipf"), "role": "fluency"},
                         "source-length": {"path": str(folder / "source-length"), "role": "control"}},
-             "annotations": {"hunspell": {"path": str(folder / "hunspell")}}, **extra}
+             "annotations": {"hunspell": {"path": str(folder / "hunspell")}}, "gender_counts": [str(folder / "counts.csv")], **extra}
     path = folder / f"{name}.yaml"
     path.write_text(json.dumps(study), encoding="utf-8")
     return path

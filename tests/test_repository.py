@@ -91,8 +91,10 @@ def test_readme_results_come_from_the_tables():
     assert numbers_block((ROOT / "README.md").read_text()) == tables.readme_results(ROOT / "tables")
 
 
-def test_readme_producers_come_from_cards_and_benchmark():
-    assert numbers_block((ROOT / "README.md").read_text(), "producers") == tables.readme_producers(ROOT)
+def test_readme_producers_and_systems_come_from_cards_benchmark_and_tables():
+    readme = (ROOT / "README.md").read_text()
+    assert numbers_block(readme, "producers") == tables.readme_producers(ROOT)
+    assert numbers_block(readme, "systems") == tables.readme_systems(ROOT / "tables") != ""
 
 
 def test_data_card_comes_from_the_data():

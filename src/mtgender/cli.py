@@ -296,7 +296,7 @@ def _site(chosen, notebooks):
     for path, name in names.items():
         parts = path.relative_to(chosen.notebooks).with_suffix("").parts
         detail = f": {parts[-1]}" if len(parts) > 2 else ""
-        group = {"metrics": "Evaluators", "published": "The papers"}.get(parts[0], "Start here")
+        group = {"metrics": "Evaluators", "systems": "Translation systems", "published": "The papers"}.get(parts[0], "Start here")
         groups.setdefault(group, []).append((name, _title(path) + detail))
     body = "".join(f"<h2>{group}</h2><ul>" + "".join(f'<li><a href="{n}.html">{t}</a></li>' for n, t in rows) + "</ul>"
                    for group, rows in groups.items())
@@ -410,7 +410,7 @@ def readme(args):
     command = [sys.executable, "-m", "snakemake", "all", "runs", "--summary", "--nolock"]
     summary = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     blocks = {"README.md": {"results": tables.readme_results(ROOT / "tables"), "claims": claims_map(summary) + "\n",
-                            "producers": tables.readme_producers(ROOT)},
+                            "producers": tables.readme_producers(ROOT), "systems": tables.readme_systems(ROOT / "tables")},
               "data/README.md": tables.data_card(ROOT)}
     for name, parts in blocks.items():
         text = (ROOT / name).read_text(encoding="utf-8")

@@ -52,34 +52,42 @@ def read_lines(path):
 
 
 def read_tsv(path, columns):
-    """A TSV with a header, as text.
+    """A TSV with a header, as text; see `read_tsv_like`."""
+    return read_tsv_like(path, columns, "\t")
+
+
+def read_tsv_like(path, columns, separator):
+    """A table with a header, one row a line, as text; no quoting.
 
     Parameters
     ----------
     path : Path
     columns : list of str
         Columns that must be there, in any order; others are refused.
+    separator : str
+        TAB, or the comma of our own figures, whose cells hold none.
 
     Returns
     -------
     DataFrame
         `columns`, all text, and `line` (1-based line of the file).
     """
+    name = {"\t": "TAB", ",": "comma"}[separator]
     lines = read_lines(path)
     if not lines:
-        raise InputError("empty file", path=path, hint=f"Expected a header line: {' <TAB> '.join(columns)}")
-    header = lines[0].split("\t")
+        raise InputError("empty file", path=path, hint=f"Expected a header line: {f' <{name}> '.join(columns)}")
+    header = lines[0].split(separator)
     if sorted(header) != sorted(columns):
-        raise InputError(f"header is {lines[0][:120]!r}, expected the columns {' <TAB> '.join(columns)}", path=path, line=1,
-                         hint="The first line names the columns, separated by TAB")
+        raise InputError(f"header is {lines[0][:120]!r}, expected the columns {f' <{name}> '.join(columns)}", path=path, line=1,
+                         hint=f"The first line names the columns, separated by {name}")
     rows = []
     for number, line in enumerate(lines[1:], 2):
-        cells = line.split("\t")
+        cells = line.split(separator)
         if len(cells) != len(header):
             place = header.index("segment_id") if "segment_id" in header else len(cells)
             known = (cells[place] or None) if place < len(cells) else None
             raise InputError(f"{len(cells)} cells, expected {len(header)}", path=path, line=number, segment_id=known,
-                             hint="Cells are separated by TAB; a text may not hold a TAB")
+                             hint=f"Cells are separated by {name}; a text may not hold a {name}")
         rows.append((*cells, number))
     return pd.DataFrame(rows, columns=[*header, "line"])[[*columns, "line"]]
 
@@ -493,7 +501,7 @@ def prepare(study):
     InputError
         If the English texts cannot be read: nothing can be measured then.
     """
-    from mtgender import formats
+    from mtgender import formats, representation
 
     source = read_source(study.pairs) if study.pairs_format == "own" else None
     pairs, bad_pairs = {}, {}
@@ -524,6 +532,17 @@ def prepare(study):
             run["decimals"] = int(table["decimals"].iloc[0])
             table = table.drop(columns="decimals")
         tables[kind].append(table.assign(system=system, language=code))
+    counts = []
+    for path in study.gender_counts:
+        run = {"kind": "gender_counts", "system": path.stem, "label": path.stem, "language": "", "role": "", "references": False,
+               "baseline": False, "status": "refused", "n": 0, "decimals": pd.NA, "note": "", "problem": ""}
+        runs.append(run)
+        try:
+            counts.append(representation.read_counts(path))
+        except InputError as error:
+            run["problem"] = str(error)
+        else:
+            run |= {"status": "ok", "n": int(counts[-1][representation.COUNTS].to_numpy().sum())}
     runs = pd.DataFrame(runs, columns=["kind", "system", "label", "language", "role", "references", "baseline", "status", "n",
                                        "decimals", "note", "problem"])
     languages = [frame.assign(language=code) for code, frame in pairs.items()]
@@ -535,6 +554,8 @@ def prepare(study):
     for kind, frames in tables.items():
         frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=empty[kind])
         replace(study.prepared / f"{kind}.parquet", frame.to_parquet)
+    counts = pd.concat(counts, ignore_index=True) if counts else pd.DataFrame(columns=representation.COLUMNS)
+    replace(study.prepared / "gender_counts.parquet", counts.to_parquet)
     replace(study.prepared / "runs.csv", lambda p: runs.to_csv(p, index=False, lineterminator="\n"))
     return runs
 

@@ -287,6 +287,36 @@ def error_free_differences(frame):
     return figure
 
 
+def dumbbells(frame, title):
+    """Figure 2 of the systems paper: share of masculine forms of every system and share of men at work, by group.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        group, title, run, p_masculine, reference; sorted here by reference.
+    title : str
+    """
+    order = frame.drop_duplicates("group").sort_values("reference")
+    place = {group: y for y, group in enumerate(order["group"])}
+    runs = list(dict.fromkeys(frame["run"]))
+    figure, axis = plt.subplots(figsize=(WIDTH, 1.3 + 0.3 * len(place)))
+    colours = sns.color_palette("deep", max(len(runs), 1))
+    for group, y in place.items():
+        own = frame[frame["group"] == group]
+        axis.plot([own["reference"].iloc[0], *own["p_masculine"]], [y] * (len(own) + 1), color="#d5d8dd", lw=1.6, zorder=1)
+    axis.scatter(order["reference"], [place[g] for g in order["group"]], marker="|", s=90, color=INK, zorder=3, label="men at work")
+    for k, (run, colour) in enumerate(zip(runs, colours)):
+        own = frame[frame["run"] == run]
+        shift = 0.8 / len(runs) * (k - (len(runs) - 1) / 2)
+        axis.scatter(own["p_masculine"], [place[g] + shift for g in own["group"]], s=14, color=colour, zorder=2, label=run)
+    axis.axvline(0.5, color=NEUTRAL, lw=0.7, ls=":", zorder=0)
+    axis.set(yticks=range(len(place)), yticklabels=[f"{_short(t)} ({g})" for g, t in zip(order["group"], order["title"])],
+             ylim=(-0.7, len(place) - 0.3), xlim=(-0.02, 1.02), xlabel="share masculine; bars: men at work",
+             title=title)
+    figure.legend(*axis.get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=7)
+    return figure
+
+
 def normal_quantiles(means):
     """Occupation means against normal quantiles: what the t-test assumes."""
     x = np.sort(np.asarray(means, float))

@@ -442,6 +442,12 @@ def infer(study):
         wide = annotations.groupby(["system", "language", "isco", "variant"])["free"].mean().unstack("variant")
         result["error_occupations"] = wide.rename_axis(columns=None).reset_index()
         result["error_runs"] = error_table(result["error_occupations"], declared, **settings)
+    counts = pd.read_parquet(study.prepared / "gender_counts.parquet")
+    if len(counts):
+        from mtgender import representation
+        given = {"replicates": study.replicates, "seed": study.seed, "confidence": study.level}
+        result["system_runs"] = representation.system_table(counts, **given)
+        result["system_groups"] = representation.group_table(counts, representation.read_labour(), **given)
     for name, columns in FRAMES.items():
         frame = result.setdefault(name, pd.DataFrame(columns=columns))
         data.replace(study.inference / f"{name}.parquet", frame.to_parquet)
@@ -467,6 +473,11 @@ FRAMES = {
     "error_occupations": [*RUN, "isco", "feminine", "masculine"],
     "error_runs": [*RUN, "n", "error_free_masculine", "error_free_feminine", "difference", "low", "high", "p", "p_adjusted", "significant",
                    "note"],
+    "system_runs": ["system", "language", "source", "subset", "n_masculine", "n_feminine", "n_not_clear", "n_excluded", "unit_groups",
+                    "p_masculine", "ngpd_masculine", "ngpd_feminine", "low", "high", "interval", "note"],
+    "system_groups": ["source", "system", "language", "subset", "reference_kind", "level", "group", "masculine", "feminine", "not_clear",
+                      "excluded", "unit_groups", "without_reference", "reference", "p_masculine", "gpd", "ngpd_masculine", "ngpd_feminine",
+                      "p_macro", "low", "high", "interval"],
 }
 
 
@@ -480,9 +491,10 @@ class Results:
     Attributes
     ----------
     study : Study
-    runs, pairs, scores, annotations : DataFrame
+    runs, pairs, scores, annotations, gender_counts : DataFrame
         As `data.prepare` wrote them.
-    occupations, score_runs, score_summaries, ranges, pair_means, language_means, error_occupations, error_runs : DataFrame
+    occupations, score_runs, score_summaries, ranges, pair_means, language_means, error_occupations, error_runs, system_runs,
+    system_groups : DataFrame
         As `infer` wrote them.
     """
 
@@ -491,7 +503,7 @@ class Results:
         self._frames = {}
 
     def __getattr__(self, name):
-        if name.startswith("_") or name not in (*FRAMES, "runs", "pairs", "scores", "annotations"):
+        if name.startswith("_") or name not in (*FRAMES, "runs", "pairs", "scores", "annotations", "gender_counts"):
             raise AttributeError(name)
         if name not in self._frames:
             folder = self.study.inference if name in FRAMES else self.study.prepared

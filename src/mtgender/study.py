@@ -125,7 +125,7 @@ SYSTEM_KEYS = {
 STUDY_KEYS = {
     "name": _text, "title": _text, "extends": _text, "pairs": _text, "pairs_format": _one_of("own", "gambit"), "set": _text,
     "source": _text, "subset": _number(int, 1, 1000), "languages": _languages, "panel": _languages,
-    "scores": dict, "annotations": dict, "add_scores": dict, "add_annotations": dict,
+    "gender_counts": _texts, "scores": dict, "annotations": dict, "add_scores": dict, "add_annotations": dict,
     "q": _number(float, 0, 1), "level": _number(float, 0.5, 0.9999), "replicates": _number(int, 100, 1_000_000),
     "seed": _number(int, 0, 2**63), "range": _one_of("evaluator", "run"), "count_instruction_fault": _flag,
     "allow_partial": _flag, "publish": _flag, "published": _flag,
@@ -175,6 +175,7 @@ class Study:
     panel: tuple[str, ...]
     scores: dict[str, System]
     annotations: dict[str, System]
+    gender_counts: tuple[Path, ...] = ()
     pairs_format: str = "own"
     set: str = ""
     source: str = "en"
@@ -226,6 +227,18 @@ class Study:
     def notebooks(self):
         return self.results / "notebooks"
 
+    @property
+    def counted_languages(self):
+        """Languages of the gender counts for which there are labour figures."""
+        from mtgender import representation
+        found = {}
+        for path in self.gender_counts:
+            try:
+                found |= dict.fromkeys(representation.read_counts(path)["language"])
+            except InputError:          # `prepare` says so
+                continue
+        return [code for code in found if code in representation.COUNTRIES]
+
     def source_files(self):
         """The study file and the study files it extends."""
         return _chain(self.path)
@@ -244,6 +257,7 @@ class Study:
         for kind in ("scores", "annotations"):
             found += [getattr(self, kind)[name].file(code) for name, code in self.runs(kind)]
             found += [s.path / "card.yaml" for s in getattr(self, kind).values() if s.card]
+        found += self.gender_counts
         return sorted({f for f in found if f.is_file()})
 
 
@@ -394,6 +408,8 @@ def load(path):
             values.pop("name", None)
         if "pairs" in values:
             values["pairs"] = _find(values["pairs"], file)
+        if "gender_counts" in values:
+            values["gender_counts"] = tuple(_find(text, file) for text in values["gender_counts"])
         for kind in systems:
             if kind in values:
                 systems[kind] = {}

@@ -13,7 +13,8 @@ import pandas as pd
 
 from mtgender import data, isco, preference
 from mtgender.inference import panel_systems
-from mtgender.study import LANGUAGES, read_yaml
+from mtgender.representation import COUNTRIES, STEERED
+from mtgender.study import LANGUAGES, InputError, read_yaml
 
 RTOL, ATOL = 1e-9, 1e-12
 ABSENT = "–"
@@ -346,6 +347,25 @@ def readme_results(folder):
         "(descriptive: three texts an occupation).", "",
         "**Score prediction (Table 2).** " + (folder / "metrics_table2.md").read_text(encoding="utf-8"),
         "**Error annotation (Table 4).** " + (folder / "metrics_table4.md").read_text(encoding="utf-8")])
+
+
+def readme_systems(folder):
+    """The README's lines on translation systems, from the committed tables."""
+    runs = read_csv(folder / "system_runs.csv")
+    runs = runs[~runs["subset"].isin(STEERED)]
+    gendered = runs[runs["language"] != "nl"].assign(ngpd=lambda f: f["ngpd_masculine"].astype(float))
+    low, high = gendered.loc[gendered["ngpd"].idxmin()], gendered.loc[gendered["ngpd"].idxmax()]
+
+    def named(row):
+        return f"{fixed(row['ngpd'])} ({row['system']}, {language_name(row['language'])}, {row['source']})"
+
+    if not (gendered["ngpd"] > 0).all():
+        return ""
+    return "\n".join([
+        f"**Translation systems.** nGPD = (share masculine − 0.5)/0.5 of {len(runs)} published, labelled runs. In German, Greek and "
+        f"Spanish all {len(gendered)} are on the masculine side, from {named(low)} to {named(high)}; Dutch rarely marks gender at all.",
+        "[Table 3](tables/systems_table3.md), [by major group](tables/systems_levels.md), [both ends](tables/systems_table9.md), against "
+        "the labour market: [German](tables/systems_figure2_de.md), [Greek](tables/systems_figure2_el.md).", ""])
 
 
 def readme_producers(root):
@@ -776,7 +796,7 @@ def error_annotation(results):
 def coverage(results):
     """Appendix A: which run exists, its role, native range, precision and direction."""
     rows = []
-    for run in results.runs.itertuples():
+    for run in results.runs[results.runs["kind"].isin(["scores", "annotations"])].itertuples():
         system = getattr(results.study, run.kind)[run.system]
         annotator = run.kind == "annotations"
         row = {"system": run.system, "kind": run.kind, "language": run.language, "status": run.status,
@@ -798,6 +818,106 @@ def coverage(results):
     return frame, printed
 
 
+def systems(results, steered=False):
+    """Table 3 of the systems paper: nGPD of every run with its interval, and the share of texts that do not tell.
+
+    Parameters
+    ----------
+    results : Results
+    steered : bool
+        The subsets whose added words steer gender, instead of the others.
+    """
+    frame = results.system_runs
+    if not len(frame):
+        raise InputError("the study has no gender counts", path=results.study.path, hint="Name files of counts: gender_counts: [file.csv]")
+    frame = frame[frame["subset"].isin(STEERED) == steered].reset_index(drop=True)
+    texts = frame[["n_masculine", "n_feminine", "n_not_clear"]].sum(axis=1)
+    printed = pd.DataFrame({
+        "System": frame["system"], "Texts of": frame["source"] + (", " + frame["subset"] if steered else ""),
+        "Language": [language_name(c) for c in frame["language"]], "texts": texts.astype(str),
+        "unit groups": frame["unit_groups"].astype(str),
+        "not clear %": [fixed(100 * n / t, 1) for n, t in zip(frame["n_not_clear"], texts)],
+        "nGPD masculine": [f"{fixed(v)} {interval(a, b)}" for v, a, b in zip(frame["ngpd_masculine"], frame["low"], frame["high"])],
+        "nGPD feminine": [fixed(v) for v in frame["ngpd_feminine"]], "interval": frame["interval"], "note": frame["note"]})
+    return frame, printed
+
+
+def system_levels(results):
+    """nGPD against 0.5 by ISCO-08 major group, one column a run."""
+    frame = results.system_groups
+    frame = frame[(frame["reference_kind"] == "normative") & (frame["level"] == 1)].reset_index(drop=True)
+    frame = frame.assign(title=[isco.title(g) for g in frame["group"]], run=_run_names(frame))
+    cells = [f"{fixed(v)} {interval(a, b)}" if pd.notna(v) else ABSENT
+             for v, a, b in zip(frame["ngpd_masculine"], frame["low"], frame["high"])]
+    wide = frame.assign(cell=cells).pivot(index=["group", "title"], columns="run", values="cell").fillna(ABSENT)
+    return frame, wide[list(dict.fromkeys(frame["run"]))].reset_index().rename(columns={"group": "ISCO", "title": "Major group"})
+
+
+def _run_names(frame):
+    return [f"{system} {language.upper()} ({source})" for system, language, source in
+            zip(frame["system"], frame["language"], frame["source"])]
+
+
+def system_extremes(results, n=5):
+    """Table 9 of the systems paper: the most masculine and most feminine unit groups of every run.
+
+    Ties are ordered by the number of gendered texts, then by code; `tied` counts the unit groups that share value and number with the
+    last one shown but are not.
+    """
+    frame = results.system_groups
+    frame = frame[(frame["reference_kind"] == "normative") & (frame["level"] == 4) & frame["p_masculine"].notna()]
+    rows = []
+    for (source, system, language), own in frame.groupby(["source", "system", "language"], sort=False):
+        own = own.assign(texts=own["masculine"] + own["feminine"])
+        for side, column in (("masculine", "ngpd_masculine"), ("feminine", "ngpd_feminine")):
+            ordered = own.sort_values([column, "texts", "group"], ascending=[False, False, True])
+            shown = ordered.head(n)
+            last = shown.iloc[-1]
+            tied = ((ordered[column] == last[column]) & (ordered["texts"] == last["texts"])).iloc[n:].sum()
+            rows += [(system, language, source, side, row["group"], isco.title(row["group"]), row[column], int(row["texts"]), int(tied))
+                     for _, row in shown.iterrows()]
+    table = pd.DataFrame(rows, columns=["system", "language", "source", "side", "isco", "title", "ngpd", "texts", "tied"])
+    names = table.groupby(["source", "system", "language", "side"], sort=False).apply(
+        lambda part: ", ".join(f"{t} ({fixed(v)}; {k})" for t, v, k in zip(part["title"], part["ngpd"], part["texts"]))
+        + (f"; {part['tied'].iloc[0]} more tied with the last" if part["tied"].iloc[0] else ""), include_groups=False)
+    printed = names.unstack("side")[["masculine", "feminine"]].reset_index()
+    printed = printed.assign(language=[language_name(c) for c in printed["language"]])
+    return table, printed[["system", "language", "source", "masculine", "feminine"]].rename(columns={
+        "system": "System", "language": "Language", "source": "Texts of", "masculine": "most masculine (nGPD masculine; texts)",
+        "feminine": "most feminine (nGPD feminine; texts)"})
+
+
+def real_world(results, language, country=""):
+    """Figure 2 of the systems paper as a table: share of masculine forms and of men at work, by two-digit group.
+
+    Parameters
+    ----------
+    results : Results
+    language : str
+    country : str
+        ISO 3166 code; empty: the language's own.
+
+    Returns
+    -------
+    frame, printed : DataFrame
+        One row a run and group; empty where the language has no run or no country.
+    """
+    country = country or COUNTRIES.get(language, "")
+    frame = results.system_groups
+    frame = frame[(frame["language"] == language) & (frame["level"] == 2) & (frame["reference_kind"] == country)
+                  & frame["ngpd_masculine"].notna()].reset_index(drop=True)
+    if not len(frame):
+        raise InputError(f"no gender counts of {language!r} with labour figures of {country or 'a country'}", path=results.study.path)
+    frame = frame.assign(title=[isco.title(g) for g in frame["group"]], run=_run_names(frame), country=country)
+    printed = pd.DataFrame({
+        "ISCO": frame["group"], "Group": frame["title"], "System": frame["run"],
+        "texts": (frame["masculine"] + frame["feminine"]).astype(str),
+        "masculine %": [fixed(100 * v, 1) for v in frame["p_masculine"]], "men at work %": [fixed(100 * v, 1) for v in frame["reference"]],
+        "nGPD masculine": [f"{fixed(v)} {interval(a, b)}" for v, a, b in zip(frame["ngpd_masculine"], frame["low"], frame["high"])],
+        "interval": frame["interval"]})
+    return frame, printed
+
+
 def underlined(markup, side):
     """A variant as HTML, its gendered parts underlined.
 
@@ -816,5 +936,5 @@ def underlined(markup, side):
 
 
 def language_name(code):
-    """English name of a language code."""
-    return LANGUAGES[code]
+    """English name of a language code; published counts know some that OccuPairs does not."""
+    return {**LANGUAGES, "nl": "Dutch"}[code]
