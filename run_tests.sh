@@ -27,9 +27,11 @@ if [ -n "$all" ]; then
     status=0
     pytest -n "$(cores)" --dist loadfile "${options[@]}" || status=$?
     say "pytest, producers"
-    .venv-producers/bin/python -m pytest -o addopts=-ra tests/test_producers.py tests/test_producer_adapters.py "${options[@]}" || status=$?
+    .venv-producers/bin/python -m pytest -o addopts=-ra tests/test_producers.py tests/test_producer_adapters.py \
+        tests/test_translators.py "${options[@]}" || status=$?
     say "pytest, neural metrics"
-    [ ! -x .venv-neural/bin/pytest ] || .venv-neural/bin/python -m pytest -o addopts=-ra tests/test_neural.py "${options[@]}" || status=$?
+    [ ! -x .venv-neural/bin/pytest ] || .venv-neural/bin/python -m pytest -o addopts=-ra tests/test_neural.py \
+        tests/test_translators.py "${options[@]}" || status=$?
     exit $status
 else
     pytest -n "$(cores)" --dist loadfile -m "not slow" "${options[@]}"

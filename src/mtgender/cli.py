@@ -179,6 +179,19 @@ def annotate(args):
              _options(args, "model", "name", "gpu", "batch_size"))
 
 
+def translate(args):
+    """translate the study's English texts with an MT system (needs the producers extra, or Debian's Apertium)"""
+    from mtgender import producers
+    chosen = study.load(args.study)
+    if args.producer not in producers.TRANSLATORS:
+        raise InputError(f"unknown translator {args.producer!r}", hint=f"Known: {', '.join(producers.TRANSLATORS)}")
+    options = _options(args, "model", "name", "gpu", "batch_size", "beams")
+    for code in args.language or chosen.languages:
+        made = producers.translate_language(args.producer, code, data.read_source(chosen.pairs),
+                                            args.out or chosen.results / "produced" / "translations", limit=args.limit, options=options)
+        print(f"{display_path(made.path)}: {made.n} texts")
+
+
 def rescore(args):
     """make the committed scores and annotations again and say what differs"""
     from mtgender import producers
@@ -457,7 +470,8 @@ def parser():
         sub.set_defaults(run=function)
 
     language = (("--language",), {"action": "append", "metavar": "CODE", "help": "may be given several times; default: all of the study"})
-    made = [(("--study",), {"default": DEFAULT}), language, (("--limit",), {"type": int, "help": "only the first N pairs"}),
+    several = (("--language",), {"action": "extend", "nargs": "+", "metavar": "CODE", "help": "one or several; default: all of the study"})
+    made = [(("--study",), {"default": DEFAULT}), several, (("--limit",), {"type": int, "help": "only the first N pairs"}),
             (("--out",), {"type": Path, "help": "folder (default results/<study>/produced)"})]
     for function in (prepare, infer, reading, manifest, report, check):
         add(function)
@@ -469,6 +483,8 @@ def parser():
         (("--references",), {"type": Path, "metavar": "FOLDER", "help": "<language>.tsv with segment_id and text; a reference-based run"}),
         (("--lower-is-better",), {"action": "store_true", "help": "of `command`"}), positional=False)
     add(annotate, (("producer",), {"metavar": "annotator"}), *made, model, named, *device, positional=False)
+    add(translate, (("producer",), {"metavar": "translator"}), *made, model, named, *device,
+        (("--beams",), {"type": int, "metavar": "N", "help": "beam size of a neural model"}), positional=False)
     add(export, (("--format",), {"choices": ("wmt25", "wmt26"), "default": "wmt25"}), language,
         (("--out",), {"type": Path, "default": ROOT / "results" / "export"}))
     add(fetch, (("dataset",), {}), (("--out",), {"type": Path, "default": ROOT / "data" / "external", "metavar": "FOLDER"}),

@@ -1,7 +1,7 @@
-"""What *makes* scores and error spans: evaluators and annotators, their runs, and the test of what an evaluator is.
+"""What *makes* scores, error spans and translations: their runs, and the test of what an evaluator is.
 
 Extras: the analysis never imports this package, and nothing here reads project data; callers hand over frames of pairs.
-A producer is a class whose constructor takes the language; the registries `EVALUATORS` and `ANNOTATORS` name them.
+A producer is a class whose constructor takes the language; the registries `EVALUATORS`, `ANNOTATORS` and `TRANSLATORS` name them.
 Packages that a producer needs are imported when it is constructed, so that importing this package is free.
 """
 from __future__ import annotations
@@ -14,10 +14,11 @@ import numpy as np
 from mtgender.producers.annotators import ANNOTATORS
 from mtgender.producers.evaluators import EVALUATORS
 from mtgender.producers.run import Run, annotate_language, input_sha256, score_language
+from mtgender.producers.translators import TRANSLATORS, translate_language
 from mtgender.producers.validity import validate_language, wilson
 
-__all__ = ["ANNOTATORS", "EVALUATORS", "Annotator", "Evaluator", "Run", "annotate_language", "input_sha256", "score_language",
-           "validate_language", "wilson"]
+__all__ = ["ANNOTATORS", "EVALUATORS", "TRANSLATORS", "Annotator", "Evaluator", "Run", "annotate_language", "input_sha256",
+           "score_language", "translate_language", "validate_language", "wilson"]
 
 
 class Evaluator(Protocol):

@@ -45,7 +45,8 @@ class Run(NamedTuple):
     seconds: float
 
 
-EXTRAS = {"comet": "neural", "metricx": "neural", "xcomet-spans": "neural", "llm-judge": "llm-judge", "llm-spans": "llm-judge"}
+EXTRAS = {"comet": "neural", "metricx": "neural", "xcomet-spans": "neural", "m2m100": "neural", "nllb": "neural",
+          "llm-judge": "llm-judge", "llm-spans": "llm-judge", "llm": "llm-judge"}
 
 
 def create(registry: dict[str, Callable[..., Any]], name: str, language: str, options: dict[str, Any] | None = None) -> Any:
@@ -234,7 +235,7 @@ def _run(producer: Any, language: str, pairs: list[Pair], path: Path, header: st
     key = f"# {hashlib.sha256(identity.encode()).hexdigest()}\n"
     part = path.with_name(path.name + ".part")
     path.parent.mkdir(parents=True, exist_ok=True)
-    kept, resumed = _resume(part, key, pairs, prefixes, producer.batch)
+    kept, resumed = resume(part, key, pairs, prefixes, producer.batch)
     start = time.perf_counter()
     with part.open("wb") as file, progress_bar(f"{path.parent.name} {language}", len(pairs), resumed, progress) as bar:
         file.write((key + "".join(kept)).encode())
@@ -257,7 +258,7 @@ def _run(producer: Any, language: str, pairs: list[Pair], path: Path, header: st
     return Run(path, len(pairs), resumed, time.perf_counter() - start)
 
 
-def _resume(part: Path, key: str, pairs: list[Pair], prefixes: Callable[[Pair], list[str]], batch: int) -> tuple[list[str], int]:
+def resume(part: Path, key: str, pairs: list[Pair], prefixes: Callable[[Pair], list[str]], batch: int) -> tuple[list[str], int]:
     """Return the rows of an interrupted run of the same texts and version, whole batches only, and their number of pairs."""
     if not part.exists():
         return [], 0
@@ -290,13 +291,13 @@ def write_atomically(path: Path, text: str) -> None:
     replace(path, lambda part: part.write_bytes(text.encode()))
 
 
-def _read_card(path: Path) -> dict[str, Any]:
+def read_card(path: Path) -> dict[str, Any]:
     return (yaml.safe_load(path.read_text(encoding="utf-8")) or {}) if path.exists() else {}
 
 
 def check_card(path: Path, card: dict[str, Any], language: str) -> None:
     """Refuse to add a language to a card whose other languages were made with other versions."""
-    old = _read_card(path)
+    old = read_card(path)
     others = [code for code in old.get("input_sha256", {}) if code != language]
     if others and any(old.get(key) != card[key] for key in ("version", "packages")):
         raise InputError(f"{', '.join(others)} were made with {old.get('packages')}, this would use {card['packages']}", path=path,
@@ -305,7 +306,7 @@ def check_card(path: Path, card: dict[str, Any], language: str) -> None:
 
 def update_card(path: Path, card: dict[str, Any], language: str, **entries: Any) -> None:
     """Write `card.yaml` with `entries` ({key: value for this language}); a role that other texts gave is dropped."""
-    old = _read_card(path)
+    old = read_card(path)
     kept = {key: dict(old.get(key, {})) for key in PER_LANGUAGE}
     changed = "input_sha256" in entries and kept["input_sha256"].get(language) not in (None, entries["input_sha256"])
     if changed or any(old.get(key) != card[key] for key in ("version", "packages")):
