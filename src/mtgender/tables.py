@@ -393,7 +393,7 @@ def data_card(root):
     Returns
     -------
     dict of str
-        corrections, languages, strategies, unknown, validity: Markdown tables from the committed files.
+        corrections, detectors, languages, strategies, unknown, validity: Markdown tables from the committed files.
     """
     folder = root / "data" / "occupairs"
     corrections = read_csv(folder / "corrections.csv")
@@ -435,7 +435,13 @@ def data_card(root):
     wide = rows.pivot(index=["evaluator", "language"], columns="probe", values="cell").reset_index()
     roles = {p.parent.name: read_yaml(p)[0]["role"] for p in (root / "data" / "scores").glob("*/card.yaml")}
     wide["role"] = [roles[e][c] for e, c in zip(wide["evaluator"], wide["language"])]
-    frames = {"corrections": corrections.assign(language=corrections["language"].map(LANGUAGES)), "languages": pd.DataFrame(languages),
+    accuracy = read_csv(root / "data" / "detectors" / "accuracy.csv")
+    figures = accuracy[["accuracy", "answered", "not_clear_recall"]].astype(float)
+    accuracy["cell"] = [" / ".join(map(fixed, row)) for row in figures.to_numpy()]
+    stages = accuracy.pivot(index="language", columns="stage", values="cell")[["blind", "final", "baseline"]].reset_index()
+    stages = stages.assign(language=stages["language"].map(LANGUAGES)).rename(columns={"baseline": "first article or pronoun only"})
+    frames = {"detectors": stages, "corrections": corrections.assign(language=corrections["language"].map(LANGUAGES)),
+              "languages": pd.DataFrame(languages),
               "strategies": pd.DataFrame(shares), "unknown": pd.DataFrame(unknown_words), "validity": wide}
     return {name: frame.astype(str).to_markdown(index=False, disable_numparse=True) + "\n" for name, frame in frames.items()}
 
