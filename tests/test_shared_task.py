@@ -6,7 +6,6 @@ import http.server
 import json
 import random
 import shutil
-import subprocess
 import threading
 
 import numpy as np
@@ -357,18 +356,3 @@ def test_the_studies_of_the_shared_tasks_name_what_fetch_brings():
     assert {str(s.path.relative_to(ROOT)) for s in chosen.scores.values()} <= listed
     stems = [f"{chosen.pairs.relative_to(ROOT)}/{chosen.set_name}.en-{code}" for code in chosen.languages]
     assert {f"{s}.{end}" for s in stems for end in ("src.txt", "hyp-1.txt", "hyp-2.txt", "meta.tsv")} <= listed
-
-
-@pytest.mark.slow
-def test_a_whole_study_on_look_alikes(tmp_path):
-    """8,771 texts in 436 groups, three languages, three systems: ./run_all.sh from the returned files to Table 2."""
-    look_alike(tmp_path / "lookalike", metadata())
-    path = study_file(tmp_path / "lookalike")
-    chosen = study.load(path)
-    try:
-        done = subprocess.run(["bash", "run_all.sh", str(path)], cwd=ROOT, capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-        table = (chosen.tables / "metrics_table2.md").read_text()
-        assert "gamma" in table and "8771 pairs" in table and (chosen.tables / "score_pairs.csv").is_file()
-    finally:
-        shutil.rmtree(chosen.results, ignore_errors=True)
