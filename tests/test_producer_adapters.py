@@ -1,13 +1,12 @@
 """Adapters for other people's evaluators: any command, a language model behind an endpoint, reference-based runs."""
 
-import http.server
 import json
 import math
 import os
 import stat
 import sys
-import threading
 
+import chat_server
 import pandas as pd
 import pytest
 import yaml
@@ -117,42 +116,10 @@ def test_spans_are_quoted_from_the_translation_or_the_reply_is_invalid(reply, sp
 
 # ---- the judge: protocol
 
-class Server(http.server.BaseHTTPRequestHandler):
-    """Answers chat completions with `replies` in turn; an integer is an HTTP status."""
-
-    replies: list = []
-    seen: list = []
-
-    def do_POST(self):
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        type(self).seen.append(body)
-        reply = type(self).replies.pop(0) if type(self).replies else "70"
-        status, content = (reply, b"{}") if isinstance(reply, int) else (200, json.dumps({
-            "id": "1", "object": "chat.completion", "created": 0, "model": body["model"],
-            "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": reply}}]}).encode())
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("retry-after-ms", "1")
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, *args):
-        pass
-
-
 @pytest.fixture
 def server(monkeypatch, tmp_path):
-    pytest.importorskip("openai", reason="openai is not installed here (extra llm-judge, ./run_tests.sh --all)")
-    handler = type("Handler", (Server,), {"replies": [], "seen": []})
-    httpd = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=httpd.serve_forever, daemon=True).start()
-    monkeypatch.setenv("MTGENDER_LLM_BASE_URL", f"http://127.0.0.1:{httpd.server_port}/v1")
-    monkeypatch.setenv("MTGENDER_LLM_MODEL", "tiny")
-    monkeypatch.setenv("MTGENDER_LLM_API_KEY", "sk-secret")
-    monkeypatch.setattr(judge, "CACHE", tmp_path / "replies")
-    monkeypatch.setattr(judge, "CONCURRENT", 1)
-    yield handler
-    httpd.shutdown()
+    with chat_server.running(monkeypatch, tmp_path, lambda prompt: "70") as handler:
+        yield handler
 
 
 @pytest.mark.slow

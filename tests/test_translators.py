@@ -7,22 +7,21 @@ model against a small local server where openai is; and that the committed trans
 """
 from __future__ import annotations
 
-import http.server
 import importlib.util
 import json
 import re
 import shutil
 import stat
 import sys
-import threading
 from pathlib import Path
 
+import chat_server
 import pandas as pd
 import pytest
 import yaml
 
 from mtgender import data
-from mtgender.producers import judge, translators
+from mtgender.producers import translators
 from mtgender.producers.translators import TRANSLATORS, Apertium, one_line, sources_sha256, strip_marks, translate_language
 from mtgender.study import ROOT, InputError
 
@@ -381,38 +380,15 @@ def test_a_reply_is_a_translation_alone(reply, expected):
     assert one_line(reply) == expected
 
 
-class Server(http.server.BaseHTTPRequestHandler):
-    """Answers chat completions with `replies` in turn, then with the English of the prompt."""
-
-    def do_POST(self):
-        prompt = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.seen.append(prompt)
-        reply = self.replies.pop(0) if self.replies else "T: " + prompt["messages"][0]["content"].rpartition("English: ")[2]
-        content = json.dumps({"id": "1", "object": "chat.completion", "created": 0, "model": "tiny", "choices": [
-            {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": reply.split("\n\nRemember")[0]}}]}).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, *args):
-        pass
+def echo(prompt):
+    """The English of the prompt."""
+    return f"T: {prompt.rpartition('English: ')[2]}".split("\n\nRemember")[0]
 
 
 @pytest.fixture
 def server(monkeypatch, tmp_path):
-    pytest.importorskip("openai", reason="openai is not installed here (extra llm-judge, ./run_tests.sh --all)")
-    handler = type("Handler", (Server,), {"replies": [], "seen": []})
-    httpd = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=httpd.serve_forever, daemon=True).start()
-    monkeypatch.setenv("MTGENDER_LLM_BASE_URL", f"http://127.0.0.1:{httpd.server_port}/v1")
-    monkeypatch.setenv("MTGENDER_LLM_MODEL", "tiny")
-    monkeypatch.setenv("MTGENDER_LLM_API_KEY", "sk-secret")
-    monkeypatch.setattr(judge, "CACHE", tmp_path / "replies")
-    monkeypatch.setattr(judge, "CONCURRENT", 1)
-    yield handler
-    httpd.shutdown()
-    httpd.server_close()
+    with chat_server.running(monkeypatch, tmp_path, echo) as handler:
+        yield handler
 
 
 @pytest.mark.slow
