@@ -15,6 +15,27 @@ from mtgender.study import InputError
 COLUMNS = ["source_lang", "target_lang", "source_segment", "hypothesis_segment", "reference_segment"]
 
 
+def written_lines(command: Sequence[str], lines: Sequence[str], hint: str = "", env: dict[str, str] | None = None) -> list[str]:
+    """Give `lines` to a program's stdin and return the lines that it writes.
+
+    Raises
+    ------
+    InputError
+        The program cannot be run, fails, or writes something that is not UTF-8.
+    """
+    try:
+        done = subprocess.run(command, input="".join(line + "\n" for line in lines).encode(), capture_output=True, env=env)
+        written = done.stdout.decode()
+    except OSError as error:
+        raise InputError(f"{command[0]} cannot be run: {error.strerror}", hint=hint) from None
+    except UnicodeDecodeError:
+        raise InputError(f"{command[0]} wrote something that is not UTF-8") from None
+    if done.returncode:
+        last = (done.stderr.decode(errors="replace").strip().splitlines() or ["it said nothing"])[-1]
+        raise InputError(f"{command[0]} ended with status {done.returncode}: {last[:200]}")
+    return written.removesuffix("\n").split("\n") if written else []
+
+
 class Command:
     """Runs a command that reads a TSV on stdin and writes one number a line.
 
@@ -51,17 +72,7 @@ class Command:
         rows = [COLUMNS, *(["en", self.language, s, t, r] for s, t, r in zip(sources, translations, references or [""] * len(sources)))]
         if any(mark in cell for row in rows for cell in row for mark in "\t\n\r"):
             raise InputError("a text holds a TAB or line end, which the command's input cannot carry")
-        try:
-            done = subprocess.run(self.command, input="".join("\t".join(row) + "\n" for row in rows), capture_output=True, text=True,
-                                  encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"{self.command[0]} cannot be run: {error.strerror}") from None
-        except UnicodeDecodeError:
-            raise InputError(f"{self.command[0]} wrote something that is not UTF-8") from None
-        if done.returncode:
-            last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
-            raise InputError(f"{self.command[0]} ended with status {done.returncode}: {last[:200]}")
-        lines = done.stdout.removesuffix("\n").split("\n") if done.stdout else []
+        lines = written_lines(self.command, ["\t".join(row) for row in rows])
         if len(lines) != len(translations):
             raise InputError(f"{self.command[0]} wrote {len(lines)} lines for {len(translations)} translations",
                              hint="It reads a header line and then one row a translation, and writes one number a line")

@@ -233,21 +233,8 @@ def _run(producer: Any, language: str, pairs: list[Pair], path: Path, header: st
         entries["references_sha256"] = hashlib.sha256(json.dumps([references[p.segment_id] for p in pairs]).encode()).hexdigest()
     identity = json.dumps([producer.card[key] for key in ("name", "version", "packages")] + [language, *entries.values()])
     key = f"# {hashlib.sha256(identity.encode()).hexdigest()}\n"
-    part = path.with_name(path.name + ".part")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    kept, resumed = resume(part, key, pairs, prefixes, producer.batch)
     start = time.perf_counter()
-    with part.open("wb") as file, progress_bar(f"{path.parent.name} {language}", len(pairs), resumed, progress) as bar:
-        file.write((key + "".join(kept)).encode())
-        file.flush()
-        for first in range(resumed, len(pairs), producer.batch):
-            batch = pairs[first:first + producer.batch]
-            made = rows(batch)
-            kept += made
-            file.write("".join(made).encode())
-            file.flush()
-            if bar is not None:
-                bar.update(len(batch))
+    part, kept, resumed = produce(path, key, pairs, prefixes, producer.batch, rows, progress)
     write_atomically(path, header + "".join(kept))
     part.unlink()
     if hasattr(producer, "truncated"):
@@ -256,6 +243,47 @@ def _run(producer: Any, language: str, pairs: list[Pair], path: Path, header: st
         entries["unparsed"] = sum(row.count(unparsed) for row in kept)
     update_card(path.parent / "card.yaml", producer.card, language, **entries)
     return Run(path, len(pairs), resumed, time.perf_counter() - start)
+
+
+def produce(path: Path, key: str, items: list[Any], prefixes: Callable[[Any], list[str]], size: int, rows: Callable[[list[Any]], list[str]],
+            progress: bool | None) -> tuple[Path, list[str], int]:
+    """Make the rows of a file batch by batch into its part file, going on where an earlier call stopped.
+
+    Parameters
+    ----------
+    path : Path
+        The finished file, which is not written here.
+    key : str
+        First line of the part file: what must be the same for its rows to be taken over.
+    items : list
+        What is worked through, `size` at a time.
+    prefixes : callable
+        How the rows of an item begin.
+    rows : callable
+        The rows of a batch.
+    progress : bool or None
+        As in `score_language`.
+
+    Returns
+    -------
+    part, rows, resumed
+        The part file (the caller removes it), all rows, how many items it held already.
+    """
+    part = path.with_name(path.name + ".part")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    kept, resumed = resume(part, key, items, prefixes, size)
+    with part.open("wb") as file, progress_bar(f"{path.parent.name} {path.stem}", len(items), resumed, progress) as bar:
+        file.write((key + "".join(kept)).encode())
+        file.flush()
+        for first in range(resumed, len(items), size):
+            batch = items[first:first + size]
+            made = rows(batch)
+            kept += made
+            file.write("".join(made).encode())
+            file.flush()
+            if bar is not None:
+                bar.update(len(batch))
+    return part, kept, resumed
 
 
 def resume(part: Path, key: str, pairs: list[Pair], prefixes: Callable[[Pair], list[str]], batch: int) -> tuple[list[str], int]:

@@ -24,7 +24,8 @@ import pandas as pd
 import yaml
 
 from mtgender.producers import judge
-from mtgender.producers.run import Run, check_card, create, progress_bar, read_card, resume, to_pairs, write_atomically
+from mtgender.producers.command import written_lines
+from mtgender.producers.run import Run, check_card, create, produce, read_card, to_pairs, write_atomically
 from mtgender.study import LANGUAGES, InputError
 
 ALL_AT_ONCE = 1_000_000
@@ -160,25 +161,16 @@ def translate_language(name: str, language: str, sources: pd.DataFrame, out_dir:
     check_card(path.parent / "card.yaml", translator.card, language)
     digest, counted = sources_sha256(texts), getattr(translator, "counted", ())
     key = f"# {sha256(json.dumps([translator.card, language, digest, counted], sort_keys=True).encode()).hexdigest()}\n"
-    part = path.with_name(path.name + ".part")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # a row of the part file has a third cell: what the translator counted
-    kept, resumed = resume(part, key, texts, lambda text: [f"{text.segment_id}\t"], translator.batch)
+
+    def made(batch: list[Text]) -> list[str]:
+        """Rows of the part file; a third cell holds what the translator counted."""
+        translations = checked_translations(translator, batch)
+        counts = translator.counts if counted else [()] * len(batch)
+        return [f"{text.segment_id}\t{translation}\t{' '.join(map(str, numbers))}\n"
+                for text, translation, numbers in zip(batch, translations, counts, strict=True)]
+
     start = time.perf_counter()
-    with part.open("wb") as file, progress_bar(f"{path.parent.name} {language}", len(texts), resumed, progress) as bar:
-        file.write((key + "".join(kept)).encode())
-        file.flush()
-        for first in range(resumed, len(texts), translator.batch):
-            batch = texts[first:first + translator.batch]
-            translations = checked_translations(translator, batch)
-            counts = translator.counts if counted else [()] * len(batch)
-            made = [f"{text.segment_id}\t{translation}\t{' '.join(map(str, numbers))}\n"
-                    for text, translation, numbers in zip(batch, translations, counts, strict=True)]
-            kept += made
-            file.write("".join(made).encode())
-            file.flush()
-            if bar is not None:
-                bar.update(len(batch))
+    part, kept, resumed = produce(path, key, texts, lambda text: [f"{text.segment_id}\t"], translator.batch, made, progress)
     rows = [row.removesuffix("\n").split("\t") for row in kept]
     write_atomically(path, "segment_id\ttext\n" + "".join(f"{segment_id}\t{text}\n" for segment_id, text, _ in rows))
     part.unlink()
@@ -209,18 +201,7 @@ def pipe(command: Sequence[str], lines: Sequence[str], hint: str) -> list[str]:
     broken = next((line for line in lines if len(line.splitlines()) > 1), None)
     if broken is not None:
         raise InputError(f"a text holds a line end, which {command[0]} cannot be given: {broken[:60]!r}")
-    try:
-        done = subprocess.run(command, input="".join(line + "\n" for line in lines).encode(), capture_output=True,
-                              env={**os.environ, "LC_ALL": "C.UTF-8"})
-        written = done.stdout.decode()
-    except OSError as error:
-        raise InputError(f"{command[0]} cannot be run: {error.strerror}", hint=hint) from None
-    except UnicodeDecodeError:
-        raise InputError(f"{command[0]} wrote something that is not UTF-8") from None
-    if done.returncode:
-        last = (done.stderr.decode(errors="replace").strip().splitlines() or ["it said nothing"])[-1]
-        raise InputError(f"{command[0]} ended with status {done.returncode}: {last[:200]}")
-    found = written.removesuffix("\n").split("\n") if written else []
+    found = written_lines(command, lines, hint, {**os.environ, "LC_ALL": "C.UTF-8"})
     if len(found) != len(lines):
         raise InputError(f"{command[0]} wrote {len(found)} lines for {len(lines)}", hint=hint)
     return found
