@@ -2,7 +2,7 @@
 #
 #   prepare -> infer -> notebooks (by run, by language, by study) -> reading, manifest
 
-from mtgender import cli
+from mtgender import cli, data
 from mtgender import study as studies
 from mtgender.study import display_path, file_name
 
@@ -53,10 +53,6 @@ def executed(name):
 wildcard_constraints:
     language="[a-z]{2}",
     run="[^/]+",
-
-
-STUDY_LEVEL = ["metrics_3_score_prediction", "metrics_4_languages_occupations", "metrics_6_error_annotation", "metrics_7_coverage",
-               "published_1_consistency"]
 
 
 rule all:
@@ -246,7 +242,7 @@ rule runs:
         expand(rules.metrics_1_challenge_set.output[-1], language=STUDY.languages),
         expand(rules.metrics_2_score_run.output[0], run=SCORE_RUNS),
         expand(rules.metrics_5_error_run.output[0], run=ERROR_RUNS),
-        expand(rules.systems_5_real_world.output[0], language=STUDY.counted_languages),
+        expand(rules.systems_5_real_world.output[0], language=data.counted_languages(STUDY)),
 
 
 rule reading:

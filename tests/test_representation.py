@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pytest import approx
 from scipy import stats
 
-from mtgender import isco
+from mtgender import data, isco, study
 from mtgender import representation as rp
 from mtgender.study import ROOT, InputError
 
@@ -88,7 +88,7 @@ def test_the_committed_labour_figures():
     labour = rp.read_labour()
     greece = rp.labour_shares(labour, "GRC", [2022])
     assert round(100 * greece.loc["11", "share"], 1) == 56.4 and round(100 * 4.1 / 7.3, 1) == 56.2     # the paper's, from one decimal
-    for code in rp.COUNTRIES.values():
+    for code in study.COUNTRIES.values():
         shares = rp.labour_shares(labour, code)
         assert 20 <= len(shares) <= 43 and shares["share"].between(0, 1).all(), code
     assert set(rp.labour_years("FRA")) == set(range(2013, 2023)) and set(rp.labour_years("DEU")) == set(range(2018, 2023))
@@ -133,7 +133,7 @@ COUNTS = ROOT / "data" / "gender_counts"
 
 
 def test_wibemt_comes_out_as_published():
-    counts = rp.read_counts(COUNTS / "wibemt.csv")
+    counts = data.read_counts(COUNTS / "wibemt.csv")
     table = rp.system_table(counts, replicates=200, seed=1, confidence=0.95).set_index("system")
     assert dict(table["ngpd_masculine"].round(3)) == {"DeepL": 0.815, "Google": 0.886, "Microsoft": 0.873}
     assert (table[["n_masculine", "n_feminine", "n_not_clear", "n_excluded"]].sum(axis=1) == 4158).all()
@@ -141,7 +141,7 @@ def test_wibemt_comes_out_as_published():
 
 
 def test_genderous_keeps_its_subsets_apart():
-    counts = rp.read_counts(COUNTS / "genderous.csv")
+    counts = data.read_counts(COUNTS / "genderous.csv")
     sizes = counts.assign(n=counts[rp.COUNTS].sum(axis=1)).groupby(["system", "language", "subset"])["n"].sum().unstack()
     assert (sizes == [450, 30, 30]).all().all() and list(sizes.columns) == ["adjectives", "base", "their"] and len(sizes) == 16
 
@@ -153,7 +153,7 @@ def test_bad_counts_are_refused(tmp_path, change, message):
     lines = ["source,system,language,subset,occupation,isco,masculine,feminine,not_clear,excluded", "X,s,de,a,plumber,7126,5,1,0,0",
              "X,s,de,a,baker,7512,3,3,0,0"]
     path = write(tmp_path / "counts.csv", *lines)
-    assert len(rp.read_counts(path)) == 2
+    assert len(data.read_counts(path)) == 2
     path.write_text(path.read_text().replace(*change, 1))
     with pytest.raises(InputError, match=message):
-        rp.read_counts(path)
+        data.read_counts(path)

@@ -15,11 +15,13 @@ import numpy as np
 import pandas as pd
 
 from mtgender import isco
-from mtgender.study import TEXT_TYPES, InputError, display_path
+from mtgender.study import COUNTRIES, TEXT_TYPES, InputError, display_path
 
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 ALTERNATION = re.compile(r"\{([^{}|]*)\|([^{}|]*)\}")
 MISSING = ("", "None", "NaN", "nan", "NA")
+GENDERS = ["masculine", "feminine", "not_clear", "excluded"]
+GENDER_COUNTS = ["source", "system", "language", "subset", "occupation", "isco", *GENDERS]
 ID_LIST = 3  # ids named in a message
 
 
@@ -481,6 +483,44 @@ def replace(path, write):
         part.unlink(missing_ok=True)
 
 
+def read_counts(path):
+    """A file of published gender counts.
+
+    Parameters
+    ----------
+    path : Path
+        CSV: source, system, language, subset, occupation, isco (may be empty), masculine, feminine, not_clear, excluded.
+
+    Returns
+    -------
+    DataFrame
+        The same; counts as int.
+    """
+    frame = read_tsv_like(path, GENDER_COUNTS, ",")
+    for row in frame[frame["isco"] != ""].drop_duplicates("isco").itertuples():
+        if isco.pad(row.isco, path=path, line=row.line) != row.isco:
+            raise InputError(f"ISCO code {row.isco!r} lacks its leading zero", path=path, line=row.line)
+    for column in GENDERS:
+        wrong = frame[~frame[column].str.fullmatch("[0-9]+")]
+        if len(wrong):
+            raise InputError(f"{column} {wrong.iloc[0][column]!r} is not a count", path=path, line=int(wrong.iloc[0]["line"]))
+    repeated = frame[frame.duplicated(GENDER_COUNTS[:5])]
+    if len(repeated):
+        raise InputError(f"{repeated.iloc[0]['occupation']!r} occurs twice in a run", path=path, line=int(repeated.iloc[0]["line"]))
+    return frame.astype(dict.fromkeys(GENDERS, int))[GENDER_COUNTS]
+
+
+def counted_languages(study):
+    """Languages of a study's gender counts with labour figures; an unreadable file counts for nothing (`prepare` says so)."""
+    found = {}
+    for path in study.gender_counts:
+        try:
+            found |= dict.fromkeys(read_counts(path)["language"])
+        except InputError:
+            continue
+    return [code for code in found if code in COUNTRIES]
+
+
 def prepare(study):
     """Read and validate everything a study names; write it as parquet frames.
 
@@ -501,7 +541,7 @@ def prepare(study):
     InputError
         If the English texts cannot be read: nothing can be measured then.
     """
-    from mtgender import formats, representation
+    from mtgender import formats
 
     source = read_source(study.pairs) if study.pairs_format == "own" else None
     pairs, bad_pairs = {}, {}
@@ -538,11 +578,11 @@ def prepare(study):
                "baseline": False, "status": "refused", "n": 0, "decimals": pd.NA, "note": "", "problem": ""}
         runs.append(run)
         try:
-            counts.append(representation.read_counts(path))
+            counts.append(read_counts(path))
         except InputError as error:
             run["problem"] = str(error)
         else:
-            run |= {"status": "ok", "n": int(counts[-1][representation.COUNTS].to_numpy().sum())}
+            run |= {"status": "ok", "n": int(counts[-1][GENDERS].to_numpy().sum())}
     runs = pd.DataFrame(runs, columns=["kind", "system", "label", "language", "role", "references", "baseline", "status", "n",
                                        "decimals", "note", "problem"])
     languages = [frame.assign(language=code) for code, frame in pairs.items()]
@@ -554,7 +594,7 @@ def prepare(study):
     for kind, frames in tables.items():
         frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=empty[kind])
         replace(study.prepared / f"{kind}.parquet", frame.to_parquet)
-    counts = pd.concat(counts, ignore_index=True) if counts else pd.DataFrame(columns=representation.COLUMNS)
+    counts = pd.concat(counts, ignore_index=True) if counts else pd.DataFrame(columns=GENDER_COUNTS)
     replace(study.prepared / "gender_counts.parquet", counts.to_parquet)
     replace(study.prepared / "runs.csv", lambda p: runs.to_csv(p, index=False, lineterminator="\n"))
     return runs

@@ -12,18 +12,16 @@ import pandas as pd
 from scipy import stats
 
 from mtgender import isco
-from mtgender.data import number, read_tsv_like
+from mtgender.data import GENDER_COUNTS, number, read_tsv_like
+from mtgender.data import GENDERS as COUNTS
 from mtgender.inference import percentile_interval, resample_counts
-from mtgender.study import ROOT, InputError
+from mtgender.study import COUNTRIES, ROOT, InputError
 
 NORMATIVE = 0.5
 STEERED = ("their", "adjectives")            # subsets whose added words steer gender: rows of their own, no groups
 MANY = 8                                     # unit groups with gendered text from which a group's interval resamples occupations
-COUNTS = ["masculine", "feminine", "not_clear", "excluded"]
-RUN = ["source", "system", "language", "subset"]
-COLUMNS = [*RUN, "occupation", "isco", *COUNTS]
+RUN = GENDER_COUNTS[:4]                     # source, system, language, subset
 LABOUR = ROOT / "data" / "labour.csv"
-COUNTRIES = {"ar": "EGY", "cs": "CZE", "de": "DEU", "el": "GRC", "fr": "FRA", "is": "ISL", "ru": "RUS"}     # Ukraine has no ISCO-08 figures
 
 
 def shares(masculine, feminine):
@@ -275,30 +273,3 @@ def group_table(counts, labour, *, replicates, seed, confidence):
                 parts.append(groups(own, level, references).merge(limits, on="group").assign(
                     **dict(zip(RUN, key)), reference_kind=kind, level=level))
     return pd.concat(parts, ignore_index=True)[SYSTEM_GROUPS] if parts else pd.DataFrame(columns=SYSTEM_GROUPS)
-
-
-def read_counts(path):
-    """A file of published gender counts.
-
-    Parameters
-    ----------
-    path : Path
-        CSV: source, system, language, subset, occupation, isco (may be empty), masculine, feminine, not_clear, excluded.
-
-    Returns
-    -------
-    DataFrame
-        The same; counts as int.
-    """
-    frame = read_tsv_like(path, COLUMNS, ",")
-    for row in frame[frame["isco"] != ""].drop_duplicates("isco").itertuples():
-        if isco.pad(row.isco, path=path, line=row.line) != row.isco:
-            raise InputError(f"ISCO code {row.isco!r} lacks its leading zero", path=path, line=row.line)
-    for column in COUNTS:
-        wrong = frame[~frame[column].str.fullmatch("[0-9]+")]
-        if len(wrong):
-            raise InputError(f"{column} {wrong.iloc[0][column]!r} is not a count", path=path, line=int(wrong.iloc[0]["line"]))
-    repeated = frame[frame.duplicated(COLUMNS[:5])]
-    if len(repeated):
-        raise InputError(f"{repeated.iloc[0]['occupation']!r} occurs twice in a run", path=path, line=int(repeated.iloc[0]["line"]))
-    return frame.astype(dict.fromkeys(COUNTS, int))[COLUMNS]

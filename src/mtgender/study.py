@@ -20,6 +20,8 @@ LANGUAGES = {
     "is": "Icelandic", "ru": "Russian", "uk": "Ukrainian",
 }
 ROLES = ("metric", "fluency", "control")
+# whose labour figures go with a language; Ukraine has none by ISCO-08
+COUNTRIES = {"ar": "EGY", "cs": "CZE", "de": "DEU", "el": "GRC", "fr": "FRA", "is": "ISL", "ru": "RUS"}
 TEXT_TYPES = ("statement", "report", "conversation", "story", "news report", "presentation")  # the first three are OccuPairs'
 
 
@@ -226,18 +228,6 @@ class Study:
     @property
     def notebooks(self):
         return self.results / "notebooks"
-
-    @property
-    def counted_languages(self):
-        """Languages of the gender counts for which there are labour figures."""
-        from mtgender import representation
-        found = {}
-        for path in self.gender_counts:
-            try:
-                found |= dict.fromkeys(representation.read_counts(path)["language"])
-            except InputError:          # `prepare` says so
-                continue
-        return [code for code in found if code in representation.COUNTRIES]
 
     def source_files(self):
         """The study file and the study files it extends."""

@@ -13,8 +13,8 @@ import pandas as pd
 
 from mtgender import data, isco, preference
 from mtgender.inference import panel_systems
-from mtgender.representation import COUNTRIES, STEERED
-from mtgender.study import LANGUAGES, InputError, read_yaml
+from mtgender.representation import STEERED
+from mtgender.study import COUNTRIES, LANGUAGES, InputError, read_yaml
 
 RTOL, ATOL = 1e-9, 1e-12
 ABSENT = "–"
