@@ -9,8 +9,8 @@ from mtgender.study import display_path, file_name
 STUDY = studies.load(config.get("study", cli.DEFAULT))
 NAME = display_path(STUDY.path)
 RESULTS = display_path(STUDY.results)
-PREPARED = [f"{RESULTS}/prepared/{f}" for f in ("pairs.parquet", "scores.parquet", "annotations.parquet", "gender_counts.parquet",
-                                               "runs.csv")]
+PREPARED = [f"{RESULTS}/prepared/{f}" for f in ("pairs.parquet", "scores.parquet", "annotations.parquet", "genders.parquet",
+                                               "gender_counts.parquet", "runs.csv")]
 INFERRED = [f"{RESULTS}/inference/{f}.parquet" for f in ("occupations", "score_runs", "score_summaries", "ranges", "pair_means", "language_means",
                                                         "error_occupations", "error_runs", "system_runs", "system_groups")]
 READ = [f"src/mtgender/{m}.py" for m in ("study", "isco", "data", "formats")]
@@ -199,7 +199,8 @@ rule metrics_7_coverage:
 rule published_1_consistency:
     """The metrics paper's printed numbers: what follows from them, and whether it agrees"""
     input:
-        PREPARED, INFERRED, PRESENT, "src/mtgender/published.py", "data/published/metrics_paper.csv",
+        PREPARED, INFERRED, PRESENT, "src/mtgender/published.py", "data/published/metrics_paper.csv", "data/published/systems_paper.csv",
+        "data/labour.csv",
         notebook="notebooks/published/1_consistency.ipynb",
     output:
         table("published_consistency"),

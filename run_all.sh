@@ -66,6 +66,13 @@ PY
 ) || exit 2
 mkdir -p "results/$name" || fail "results/$name cannot be written"
 
+# Translations without the genders of their occupations: a detector goes first (a producer, in an environment of its own).
+if [ -n "$(python -m mtgender detect --pending --study "$study" 2>/dev/null)" ]; then
+    say "finding the gender of the occupation in the study's translations"
+    make_environment .venv-producers requirements-producers.lock
+    .venv-producers/bin/python -m mtgender detect --study "$study" || say "a translation without genders is refused below"
+fi
+
 # One run at a time on a results folder; a lock left by a killed run is cleared.
 alive() { kill -0 "$1" 2>/dev/null && { [ ! -r "/proc/$1/cmdline" ] || tr '\0' ' ' <"/proc/$1/cmdline" | grep -q run_all; }; }
 mine="results/$name/.running"

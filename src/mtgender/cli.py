@@ -192,6 +192,41 @@ def translate(args):
         print(f"{display_path(made.path)}: {made.n} texts")
 
 
+def detect(args):
+    """find the gender that the study's translations give to each occupation (needs the producers extra)"""
+    from mtgender.producers import detect as detection
+    chosen = study.load(args.study)
+    options = {**chosen.detector, **_options(args, "model", "fuzzy", "similarity")}
+    name = options.pop("name")
+    name, options = (name, options) if args.producer in (None, name) else (args.producer, _options(args, "model", "fuzzy", "similarity"))
+    if not chosen.translations:
+        raise InputError("the study has no translations", path=chosen.path,
+                         hint="Name them: add_translations: {mine: {path: folder, languages: [de]}}")
+    source, failed = data.read_source(chosen.pairs), 0
+    wanted = [(system, code) for system, code in chosen.runs("translations")
+              if (not args.language or code in args.language) and (not args.system or system in args.system)]
+    if not wanted:
+        raise InputError("no such translations in the study", path=chosen.path,
+                         hint=f"It has {', '.join(f'{s} ({code})' for s, code in chosen.runs('translations'))}")
+    for system, code in wanted:
+        path = chosen.genders(system, code) if args.out is None else args.out / study.file_name(system) / f"{code}.tsv"
+        try:
+            texts = data.read_translations(chosen.translations[system].file(code), source, chosen.allow_partial)
+            frame = source.merge(texts, on="segment_id")
+            if not args.again and detection.up_to_date(path, frame, name):
+                continue
+            if args.pending:
+                print(f"{system} ({code})")
+                continue
+            made = detection.detect_language(name, path, frame, options=options)
+            print(f"{display_path(made.path)}: {made.n} texts")
+        except InputError as error:
+            if not args.pending:                       # the others go on
+                print(f"{system} ({code}): {error}", file=sys.stderr)
+                failed += 1
+    return 2 if failed else 0
+
+
 def rescore(args):
     """make the committed scores and annotations again and say what differs"""
     from mtgender import producers
@@ -485,6 +520,13 @@ def parser():
     add(annotate, (("producer",), {"metavar": "annotator"}), *made, model, named, *device, positional=False)
     add(translate, (("producer",), {"metavar": "translator"}), *made, model, named, *device,
         (("--beams",), {"type": int, "metavar": "N", "help": "beam size of a neural model"}), positional=False)
+    add(detect, (("producer",), {"metavar": "detector", "nargs": "?", "help": "default: the study's, or lexicon"}), made[0], several,
+        (("--system",), {"action": "extend", "nargs": "+", "metavar": "NAME", "help": "only these; default: all translations"}),
+        (("--out",), {"type": Path, "help": "folder (default: where the study looks for them)"}), model,
+        (("--fuzzy",), {"type": float, "metavar": "0-100", "help": "how alike the found term and the text must be"}),
+        (("--similarity",), {"type": float, "metavar": "-1-1", "help": "how near the term must be to an ISCO-08 title"}),
+        (("--again",), {"action": "store_true", "help": "also what is up to date"}),
+        (("--pending",), {"action": "store_true", "help": "only name what is to be done"}), positional=False)
     add(export, (("--format",), {"choices": ("wmt25", "wmt26"), "default": "wmt25"}), language,
         (("--out",), {"type": Path, "default": ROOT / "results" / "export"}))
     add(fetch, (("dataset",), {}), (("--out",), {"type": Path, "default": ROOT / "data" / "external", "metavar": "FOLDER"}),

@@ -510,15 +510,142 @@ def read_counts(path):
     return frame.astype(dict.fromkeys(GENDERS, int))[GENDER_COUNTS]
 
 
-def counted_languages(study):
-    """Languages of a study's gender counts with labour figures; an unreadable file counts for nothing (`prepare` says so)."""
+def counted_runs(study):
+    """(source, system, language) of every counted run of a study, translations of its own texts last.
+
+    Subsets of one run are together. An unreadable file of counts counts for nothing (`prepare` says so).
+    """
     found = {}
     for path in study.gender_counts:
         try:
-            found |= dict.fromkeys(read_counts(path)["language"])
+            found |= dict.fromkeys(read_counts(path)[GENDER_COUNTS[:3]].itertuples(index=False, name=None))
         except InputError:
             continue
-    return [code for code in found if code in COUNTRIES]
+    own = [(study.pairs.name, study.translations[name].label, code) for name, code in study.runs("translations")]
+    return list(dict.fromkeys([*found, *own]))
+
+
+def counted_languages(study):
+    """Languages of a study's counted runs that have labour figures."""
+    return list(dict.fromkeys(code for *_, code in counted_runs(study) if code in COUNTRIES))
+
+
+def read_translations(path, source, partial=False):
+    """A system's translations of the English texts.
+
+    Parameters
+    ----------
+    path : Path
+        TSV: segment_id, text; or plain text (`.txt`), one translation a line in the order of the English texts.
+    source : DataFrame
+        As `read_source` gives it.
+    partial : bool
+        Whether segments may be missing from a TSV.
+
+    Returns
+    -------
+    DataFrame
+        segment_id, text, ordered by segment_id; a text may be empty.
+
+    Raises
+    ------
+    InputError
+        No such file, another number of lines than texts, unknown, repeated or missing segments.
+    """
+    if not path.is_file():
+        raise InputError("no such file", path=path, hint="Place the translations there: TSV with segment_id and text, or, with the ending "
+                                                         ".txt, one a line in the order of the English texts")
+    if path.suffix != ".txt":
+        frame = read_tsv(path, ["segment_id", "text"])
+        _unique(frame, path)
+        _same_ids(frame, source["segment_id"], path, "the study's English texts", partial)
+        return frame[["segment_id", "text"]].sort_values("segment_id", ignore_index=True)
+    lines = read_lines(path)
+    if len(lines) != len(source):
+        raise InputError(f"{len(lines)} lines for {len(source)} English texts", path=path, line=min(len(lines), len(source)) + 1,
+                         hint="One translation a line, in the order of the English texts; an empty line is an empty translation")
+    return pd.DataFrame({"segment_id": source["segment_id"].to_numpy(), "text": lines})
+
+
+GENDER_FRAME = ["system", "language", "segment_id", "isco", "text_type", "occupation", "source", "text", "term", "start", "end",
+                "found_isco", "gender", "detector"]
+GENDER_LABELS = ["segment_id", "term", "start", "end", "isco", "gender", "detector"]
+
+
+def _label_problem(row):
+    """What is wrong with one label, or nothing."""
+    if row.gender not in GENDERS:
+        return f"gender {row.gender!r}, expected {', '.join(GENDERS)}"
+    if not (row.start.isdecimal() and row.end.isdecimal()):
+        return f"offsets {row.start!r} and {row.end!r}, expected whole numbers"
+    if row.text[int(row.start):int(row.end)] != row.term:
+        return f"{row.term!r} does not stand at {row.start}–{row.end}"
+    return "" if row.term or row.gender == "excluded" else f"{row.gender} without a term, expected excluded"
+
+
+def read_genders(path, translations):
+    """The gender that a detector found for the occupation of each translation.
+
+    Parameters
+    ----------
+    path : Path
+        TSV `GENDER_LABELS`: offsets in code points, half-open; gender masculine, feminine, not_clear, or excluded (the occupation was not
+        found: term empty, offsets 0); isco (may be empty) is the unit group that the term was matched with.
+    translations : DataFrame
+        As `read_translations` gives it.
+
+    Returns
+    -------
+    DataFrame
+        segment_id, term, start, end (int), found_isco, gender, detector; in the order of the translations.
+
+    Raises
+    ------
+    InputError
+        A term that does not stand at its offsets: the labels are of other translations.
+    """
+    if not path.is_file():
+        raise InputError("the translations have no genders yet", path=path, hint="`python -m mtgender detect` makes them")
+    frame = read_tsv(path, GENDER_LABELS)
+    _unique(frame, path)
+    _same_ids(frame, translations["segment_id"], path, "the translations")
+    frame = translations.merge(frame, on="segment_id")
+    for row in frame.itertuples():
+        problem = _label_problem(row)
+        if problem:
+            raise InputError(problem, path=path, line=row.line, segment_id=row.segment_id,
+                             hint="Are these the labels of these translations? `python -m mtgender detect` makes them")
+    frame = frame.astype({"start": int, "end": int}).rename(columns={"isco": "found_isco"})
+    return frame[["segment_id", "term", "start", "end", "found_isco", "gender", "detector"]]
+
+
+def count_genders(genders, source):
+    """Labels of one system and language as counts by unit group.
+
+    Parameters
+    ----------
+    genders : DataFrame
+        system, language, isco, gender; one row a text.
+    source : str
+        Name of the challenge set.
+
+    Returns
+    -------
+    DataFrame
+        `GENDER_COUNTS`, a row a unit group; the occupation is the group's title.
+    """
+    wide = genders.groupby(["system", "language", "isco"], sort=False)["gender"].value_counts().unstack(fill_value=0)
+    wide = wide.reindex(columns=GENDERS, fill_value=0).rename_axis(columns=None).reset_index()
+    wide = wide.assign(source=source, subset=source, occupation=[isco.title(code) for code in wide["isco"]])
+    return wide.sort_values("isco", ignore_index=True)[GENDER_COUNTS]
+
+
+def _read_translation_run(study, system, language, source):
+    """Translations and genders of a run beside their English texts, and how many of them were empty or not translated at all."""
+    texts = read_translations(study.translations[system].file(language), source, study.allow_partial)
+    found = read_genders(study.genders(system, language), texts)
+    frame = source.rename(columns={"term": "occupation"}).merge(texts, on="segment_id").merge(found, on="segment_id")
+    return frame.assign(system=study.translations[system].label, language=language)
 
 
 def prepare(study):
@@ -572,7 +699,21 @@ def prepare(study):
             run["decimals"] = int(table["decimals"].iloc[0])
             table = table.drop(columns="decimals")
         tables[kind].append(table.assign(system=system, language=code))
-    counts = []
+    genders = []
+    for system, code in study.runs("translations"):
+        run = {"kind": "translations", "system": system, "label": study.translations[system].label, "language": code, "role": "",
+               "references": False, "baseline": False, "status": "refused", "n": 0, "decimals": pd.NA, "note": "", "problem": ""}
+        runs.append(run)
+        try:
+            genders.append(_read_translation_run(study, system, code, source))
+        except InputError as error:
+            run["problem"] = str(error)
+        else:
+            n, untranslated = len(genders[-1]), (genders[-1]["text"].str.strip() == "") | (genders[-1]["text"] == genders[-1]["source"])
+            notes = [f"partial: {n} of {len(source)} texts"] * (n < len(source))
+            notes += [f"{untranslated.sum()} texts empty or not translated"] * bool(untranslated.any())
+            run |= {"status": "ok", "n": n, "note": "; ".join(notes)}
+    counts = [count_genders(frame, study.pairs.name) for frame in genders]
     for path in study.gender_counts:
         run = {"kind": "gender_counts", "system": path.stem, "label": path.stem, "language": "", "role": "", "references": False,
                "baseline": False, "status": "refused", "n": 0, "decimals": pd.NA, "note": "", "problem": ""}
@@ -594,6 +735,8 @@ def prepare(study):
     for kind, frames in tables.items():
         frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=empty[kind])
         replace(study.prepared / f"{kind}.parquet", frame.to_parquet)
+    genders = pd.concat(genders, ignore_index=True) if genders else pd.DataFrame(columns=GENDER_FRAME)
+    replace(study.prepared / "genders.parquet", genders[GENDER_FRAME].to_parquet)
     counts = pd.concat(counts, ignore_index=True) if counts else pd.DataFrame(columns=GENDER_COUNTS)
     replace(study.prepared / "gender_counts.parquet", counts.to_parquet)
     replace(study.prepared / "runs.csv", lambda p: runs.to_csv(p, index=False, lineterminator="\n"))

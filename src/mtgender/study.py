@@ -120,24 +120,38 @@ def _roles(value):
     return {code: _one_of(*ROLES)(role) for code, role in zip(_languages(list(value)), value.values())}
 
 
+def _detector(value):
+    """`lexicon`, or a mapping with `name` and the detector's options."""
+    values = {"name": value} if isinstance(value, str) else dict(value) if isinstance(value, dict) else {}
+    known = {"name": _text, "fuzzy": _number(float, 0, 100), "similarity": _number(float, -1, 1), "model": _text}
+    for key in values:
+        if key not in known:
+            raise ValueError(f"unknown key {key!r}; known: {', '.join(known)}")
+    if "name" not in values:
+        raise ValueError("expected the name of a detector, or a mapping with name, fuzzy, similarity, model")
+    return {key: known[key](v) for key, v in values.items()}
+
+
 SYSTEM_KEYS = {
     "label": _text, "path": _text, "format": _one_of("own", "wmt25", "wmt26"), "languages": _languages, "higher_is_better": _flag,
-    "references": _flag, "baseline": _flag, "role": _roles,
+    "references": _flag, "baseline": _flag, "role": _roles, "genders": _text,
 }
 STUDY_KEYS = {
     "name": _text, "title": _text, "extends": _text, "pairs": _text, "pairs_format": _one_of("own", "gambit"), "set": _text,
     "source": _text, "subset": _number(int, 1, 1000), "languages": _languages, "panel": _languages,
-    "gender_counts": _texts, "scores": dict, "annotations": dict, "add_scores": dict, "add_annotations": dict,
+    "gender_counts": _texts, "scores": dict, "annotations": dict, "translations": dict,
+    "add_scores": dict, "add_annotations": dict, "add_translations": dict, "detector": _detector,
     "q": _number(float, 0, 1), "level": _number(float, 0.5, 0.9999), "replicates": _number(int, 100, 1_000_000),
     "seed": _number(int, 0, 2**63), "range": _one_of("evaluator", "run"), "count_instruction_fault": _flag,
     "allow_partial": _flag, "publish": _flag, "published": _flag,
 }
 REQUIRED = ("pairs", "languages")
+KINDS = ("scores", "annotations", "translations")
 
 
 @dataclass(frozen=True)
 class System:
-    """One evaluator (score files) or annotator (error-span files) of a study."""
+    """One evaluator (score files), annotator (error-span files) or translation system (texts) of a study."""
 
     name: str
     kind: str
@@ -150,15 +164,19 @@ class System:
     baseline: bool = False
     roles: dict = field(default_factory=dict)
     card: dict = field(default_factory=dict)
+    genders: Path | None = None      # of translations: the folder of labels that a detector gave, if not the study's own
 
     def file(self, language):
-        """The file that holds one language; a `{language}` in the path is replaced, else `<path>/<language>.tsv|.jsonl`."""
+        """The file that holds one language; a `{language}` in the path is replaced, else `<path>/<language>.tsv|.jsonl|.txt`."""
         text = str(self.path)
         if "{language}" in text:
             return Path(text.replace("{language}", language))
         if self.path.is_file():
             return self.path
-        return self.path / f"{language}.{'tsv' if self.kind == 'scores' else 'jsonl'}"
+        plain = self.path / f"{language}.txt"
+        if self.kind == "translations" and plain.is_file() and not plain.with_suffix(".tsv").is_file():
+            return plain
+        return self.path / f"{language}.{'jsonl' if self.kind == 'annotations' else 'tsv'}"
 
     def role(self, language):
         """metric, fluency or control."""
@@ -177,6 +195,8 @@ class Study:
     panel: tuple[str, ...]
     scores: dict[str, System]
     annotations: dict[str, System]
+    translations: dict[str, System] = field(default_factory=dict)
+    detector: dict = field(default_factory=lambda: {"name": "lexicon"})
     gender_counts: tuple[Path, ...] = ()
     pairs_format: str = "own"
     set: str = ""
@@ -234,19 +254,30 @@ class Study:
         return _chain(self.path)
 
     def runs(self, kind):
-        """(system name, language) of every declared run of a kind (`scores` or `annotations`), in study order."""
+        """(system name, language) of every declared run of a kind, in study order.
+
+        `scores` and `annotations` are of the study's languages; `translations` may be into others too.
+        """
+        if kind == "translations":
+            return [(s.name, code) for s in self.translations.values() for code in s.languages]
         return [(s.name, code) for s in getattr(self, kind).values() for code in self.languages if code in s.languages]
 
+    def genders(self, system, language):
+        """The file of the genders that a detector found in a system's translations."""
+        folder = self.translations[system].genders or self.results / "genders" / file_name(system)
+        return folder / f"{language}.tsv"
+
     def files(self):
-        """Every input file of the study that exists: pairs, scores, annotations, cards."""
+        """Every input file of the study that exists: pairs, scores, annotations, translations and their genders, counts, cards."""
         if self.pairs_format == "gambit":
             stems = [f"{self.set_name}.{self.source}-{code}" for code in self.languages]
             found = [self.pairs / f"{stem}.{end}" for stem in stems for end in ("src.txt", "hyp-1.txt", "hyp-2.txt", "meta.tsv")]
         else:
             found = [self.pairs / f"{code}.tsv" for code in ("en", *self.languages)]
-        for kind in ("scores", "annotations"):
+        for kind in KINDS:
             found += [getattr(self, kind)[name].file(code) for name, code in self.runs(kind)]
             found += [s.path / "card.yaml" for s in getattr(self, kind).values() if s.card]
+        found += [self.genders(name, code) for name, code in self.runs("translations")]
         found += self.gender_counts
         return sorted({f for f in found if f.is_file()})
 
@@ -335,8 +366,12 @@ def _read_system(name, raw, kind, languages, path, lines, keys):
     if (place / "card.yaml").is_file():
         card, card_lines = read_yaml(place / "card.yaml")
         known = {k: v for k, v in card.items() if k in SYSTEM_KEYS and k != "path"}
+        if kind == "translations" and "input_sha256" in card:
+            known.pop("languages", None)                    # a translator's card names all it can do, made are those with a hash
         values = {**_convert(known, SYSTEM_KEYS, place / "card.yaml", card_lines), **values}
     roles = values.pop("role", {})
+    if "genders" in values:
+        values["genders"] = _find(values["genders"], path)
     covered = values.pop("languages", tuple(card.get("input_sha256", {})) or languages)
     return System(name=name, kind=kind, path=place, languages=covered, label=values.pop("label", name), roles=roles, card=card,
                   **values)
@@ -388,7 +423,7 @@ def load(path):
                 break
         else:
             raise InputError("no such study file", path=path, hint="Studies lie in studies/*.yaml")
-    merged, systems = {}, {"scores": {}, "annotations": {}}
+    merged, systems = {}, {kind: {} for kind in KINDS}
     for file in reversed(_chain(path)):
         raw, lines = read_yaml(file)
         values = _convert(raw, STUDY_KEYS, file, lines)
@@ -424,6 +459,11 @@ def load(path):
             other = names.setdefault(file_name(name).casefold(), name)
             if other != name:
                 raise InputError(f"{kind}: {other!r} and {name!r} would share a file name", path=path, hint="Rename one")
+    labels = [system.label for system in built["translations"].values()]
+    if len(set(labels)) < len(labels):
+        raise InputError("two translation systems have one label", path=path, hint="Give each a label of its own")
     merged["panel"] = merged.get("panel") or languages
     merged.setdefault("title", merged["name"])
-    return Study(path=path, scores=built["scores"], annotations=built["annotations"], **merged)
+    if built["translations"] and merged.get("pairs_format", "own") != "own":
+        raise InputError("translations need a challenge set in the project's own format", path=path)
+    return Study(path=path, **built, **merged)

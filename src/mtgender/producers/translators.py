@@ -186,7 +186,8 @@ def update_translator_card(path: Path, card: dict[str, Any], language: str, **en
     old, card = read_card(path), dict(card)
     kept = {key: dict(sorted({**(old.get(key) or {}), language: value}.items())) for key, value in entries.items()}
     invocation = card.pop("invocation", card["name"])
-    command = f"python -m mtgender translate {invocation} --language {' '.join(kept['input_sha256'])}"
+    verb = {"translator": "translate", "detector": "detect"}[card["kind"]]
+    command = f"python -m mtgender {verb} {invocation} --language {' '.join(kept['input_sha256'])}"
     write_atomically(path, yaml.safe_dump({**card, "command": command, **kept}, sort_keys=False, allow_unicode=True, width=120))
 
 
