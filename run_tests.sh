@@ -28,7 +28,7 @@ if [ -n "$all" ]; then
     pytest -n "$(cores)" --dist loadfile "${options[@]}" || status=$?
     say "pytest, producers"
     .venv-producers/bin/python -m pytest -o addopts=-ra tests/test_producers.py tests/test_producer_adapters.py \
-        tests/test_translators.py -k "not translators or language_model" "${options[@]}" || status=$?
+        tests/test_translators.py tests/test_generate.py tests/test_llm_detector.py -k "not translators or language_model" "${options[@]}" || status=$?
     say "pytest, neural metrics"
     [ ! -x .venv-neural/bin/pytest ] || .venv-neural/bin/python -m pytest -o addopts=-ra tests/test_neural.py \
         tests/test_translators.py -k neural "${options[@]}" || status=$?

@@ -142,19 +142,22 @@ def git_blob_sha1(path):
     return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
 
 
-def _produce(kind, chosen, name, languages, out, limit=None, options=None, references=None):
+def _produce(kind, chosen, name, languages, out, limit=None, options=None, references=None, neutral=False):
     from mtgender import producers
     registry = producers.EVALUATORS if kind == "scores" else producers.ANNOTATORS
     if name not in registry:
         raise InputError(f"unknown {'evaluator' if kind == 'scores' else 'annotator'} {name!r}", hint=f"Known: {', '.join(registry)}")
-    for code in languages or chosen.languages:
-        pairs = data.read_pairs(chosen.pairs, code)
+    if neutral and not chosen.neutral:
+        raise InputError("the study has no texts with a neutral variant", path=chosen.path, hint="neutral: {path: folder, languages: [de]}")
+    for code in languages or (chosen.neutral["languages"] if neutral else chosen.languages):
+        pairs = (data.read_neutral(chosen.neutral["path"], code, data.read_source(chosen.pairs)) if neutral
+                 else data.read_pairs(chosen.pairs, code))
         if kind == "annotations":
             made = producers.annotate_language(name, code, pairs, out, limit=limit, options=options)
         else:
             texts = data.read_texts(references / f"{code}.tsv", pairs["segment_id"]) if references else None
             made = producers.score_language(name, code, pairs, out, limit=limit, options=options, references=texts)
-            if not limit:
+            if not limit and not neutral and not (options or {}).get("repeat"):
                 producers.validate_language(name, code, pairs, out, options=options, references=texts)
         print(f"{display_path(made.path)}: {made.n} pairs")
 
@@ -167,9 +170,10 @@ def _options(args, *names):
 def score(args):
     """score the study's pairs with an evaluator (needs the producers extra)"""
     chosen = study.load(args.study)
-    options = _options(args, "model", "name", "gpu", "batch_size", "lower_is_better") | ({"references": True} if args.references else {})
+    options = _options(args, "model", "name", "gpu", "batch_size", "lower_is_better", "temperature", "repeat")
+    options |= {"references": True} if args.references else {}
     _produce("scores", chosen, args.producer, args.language, args.out or chosen.results / "produced" / "scores", args.limit, options,
-             args.references)
+             args.references, args.neutral)
 
 
 def annotate(args):
@@ -190,6 +194,19 @@ def translate(args):
         made = producers.translate_language(args.producer, code, data.read_source(chosen.pairs),
                                             args.out or chosen.results / "produced" / "translations", limit=args.limit, options=options)
         print(f"{display_path(made.path)}: {made.n} texts")
+
+
+def generate(args):
+    """have benchmark or evaluation texts written by a language model (needs the llm-judge extra)"""
+    from mtgender.producers import generate as generation
+    out, refused = args.out or study.load(args.study).results / "generated", 0
+    for code in args.language or ["en"]:
+        made = generation.generate_language(code, out, codes=args.isco or [], count=args.count, limit=args.limit, tries=args.tries,
+                                            **_options(args, "text_types", "genders"))
+        more = f"; {made.refused} refused: {display_path(made.listed)}" if made.refused else ""
+        print(f"{display_path(made.path)}: {made.n} texts{more}")
+        refused += made.refused
+    return 1 if refused else 0
 
 
 def detect(args):
@@ -516,7 +533,11 @@ def parser():
     device = [(("--gpu",), {"action": "store_true"}), (("--batch-size",), {"type": int, "metavar": "N"})]
     add(score, (("producer",), {"metavar": "evaluator"}), *made, model, named, *device,
         (("--references",), {"type": Path, "metavar": "FOLDER", "help": "<language>.tsv with segment_id and text; a reference-based run"}),
-        (("--lower-is-better",), {"action": "store_true", "help": "of `command`"}), positional=False)
+        (("--lower-is-better",), {"action": "store_true", "help": "of `command`"}),
+        (("--neutral",), {"action": "store_true", "help": "the texts with a third, neutral variant"}),
+        (("--temperature",), {"type": float, "metavar": "T", "help": "of a language model as judge; above 0 its scores vary"}),
+        (("--repeat",), {"type": int, "metavar": "K", "help": "which run of a judge that varies: written as <language>.rK.tsv"}),
+        positional=False)
     add(annotate, (("producer",), {"metavar": "annotator"}), *made, model, named, *device, positional=False)
     add(translate, (("producer",), {"metavar": "translator"}), *made, model, named, *device,
         (("--beams",), {"type": int, "metavar": "N", "help": "beam size of a neural model"}), positional=False)
@@ -527,6 +548,21 @@ def parser():
         (("--similarity",), {"type": float, "metavar": "-1-1", "help": "how near the term must be to an ISCO-08 title"}),
         (("--again",), {"action": "store_true", "help": "also what is up to date"}),
         (("--pending",), {"action": "store_true", "help": "only name what is to be done"}), positional=False)
+    add(generate, (("--study",), {"default": DEFAULT, "help": "whose results folder is written to"}),
+        (("--language",), {"action": "extend", "nargs": "+", "metavar": "CODE", "help": "one or several; default: en"}),
+        (("--text-type",), {"dest": "text_types", "action": "extend", "nargs": "+", "choices": study.TEXT_TYPES, "metavar": "TYPE",
+                            "help": f"of {', '.join(study.TEXT_TYPES)}; default: the first three"}),
+        (("--gender",), {"dest": "genders", "action": "extend", "nargs": "+", "choices": ("masculine", "feminine", "non-specific"),
+                         "metavar": "GENDER", "help": "of masculine, feminine, non-specific; default: the last for English (to be "
+                                                      "translated), the others for other languages (to test a detector on)"}),
+        (("--isco",), {"action": "extend", "nargs": "+", "metavar": "CODE", "help": "unit groups; default: all 436"}),
+        (("--count",), {"type": int, "default": 1, "metavar": "N", "help": "texts of each kind (default 1)"}),
+        (("--tries",), {"type": int, "default": 3, "metavar": "N", "help": "replies to each request before it is listed in refused.tsv and "
+                                                                        "the exit status is 1 (default 3)"}),
+        (("--limit",), {"type": int, "metavar": "N", "help": "only the first N texts of a language"}),
+        (("--out",), {"type": Path, "metavar": "FOLDER", "help": "default results/<study>/generated; its folder `benchmark` can be "
+                                                                 "the `pairs` of a study, whose English `translate` reads"}),
+        positional=False)
     add(export, (("--format",), {"choices": ("wmt25", "wmt26"), "default": "wmt25"}), language,
         (("--out",), {"type": Path, "default": ROOT / "results" / "export"}))
     add(fetch, (("dataset",), {}), (("--out",), {"type": Path, "default": ROOT / "data" / "external", "metavar": "FOLDER"}),

@@ -15,10 +15,12 @@ import numpy as np
 import pandas as pd
 
 from mtgender import isco
-from mtgender.study import COUNTRIES, TEXT_TYPES, InputError, display_path
+from mtgender.study import COUNTRIES, TEXT_TYPES, InputError
 
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 ALTERNATION = re.compile(r"\{([^{}|]*)\|([^{}|]*)\}")
+WITH_NEUTRAL = re.compile(r"\{([^{}|]*)\|([^{}|]*)\|([^{}|]*)\}")
+VARIANTS = ["masculine", "feminine", "neutral"]
 MISSING = ("", "None", "NaN", "nan", "NA")
 GENDERS = ["masculine", "feminine", "not_clear", "excluded"]
 GENDER_COUNTS = ["source", "system", "language", "subset", "occupation", "isco", *GENDERS]
@@ -118,24 +120,29 @@ def _same_ids(frame, expected, path, what, partial=False):
                          hint="Complete the file, or set allow_partial: true in the study to have it shown as partial")
 
 
-def variants(markup):
-    """Masculine and feminine text of `{masculine|feminine}` notation.
+def variants(markup, neutral=False):
+    """The texts of `{masculine|feminine}` notation, or of `{masculine|feminine|neutral}`.
 
     Parameters
     ----------
     markup : str
+    neutral : bool
 
     Returns
     -------
-    (str, str)
+    tuple of str
+        Two texts, or three.
 
     Examples
     --------
     >>> variants("{Der Klempner|Die Klempnerin} fand das Leck.")
     ('Der Klempner fand das Leck.', 'Die Klempnerin fand das Leck.')
+    >>> variants("{Der Lehrer|Die Lehrerin|Die Lehrkraft} ging.", neutral=True)
+    ('Der Lehrer ging.', 'Die Lehrerin ging.', 'Die Lehrkraft ging.')
     """
-    parts = ALTERNATION.split(markup)       # shared, masculine, feminine, shared, …
-    return "".join(p for i, p in enumerate(parts) if i % 3 != 2), "".join(p for i, p in enumerate(parts) if i % 3 != 1)
+    pattern = WITH_NEUTRAL if neutral else ALTERNATION
+    parts, n = pattern.split(markup), pattern.groups + 1       # shared, masculine, feminine(, neutral), shared, …
+    return tuple("".join(p for i, p in enumerate(parts) if i % n in (0, k)) for k in range(1, n))
 
 
 def spans(markup):
@@ -249,10 +256,10 @@ def read_source(folder):
     if not len(frame):
         raise InputError("no text at all", path=path)
     frame["isco"] = [isco.pad(c, path=path, line=n, segment_id=i) for c, n, i in zip(frame["isco"], frame["line"], frame["segment_id"])]
-    wrong = frame[~frame["text_type"].isin(TEXT_TYPES[:3])]
+    wrong = frame[~frame["text_type"].isin(TEXT_TYPES)]
     if len(wrong):
         row = wrong.iloc[0]
-        raise InputError(f"text type {row['text_type']!r}, expected {', '.join(TEXT_TYPES[:3])}", path=path, line=int(row["line"]),
+        raise InputError(f"text type {row['text_type']!r}, expected {', '.join(TEXT_TYPES)}", path=path, line=int(row["line"]),
                          segment_id=row["segment_id"])
     frame = frame.rename(columns={"occupation": "term", "text": "source"})
     return frame.drop(columns="line").sort_values("segment_id", ignore_index=True)
@@ -275,20 +282,42 @@ def read_pairs(folder, language, source=None):
         segment_id, isco, text_type, term, source, occupation, markup, masculine, feminine; ordered by segment_id.
     """
     source = read_source(folder) if source is None else source
-    path = folder / f"{language}.tsv"
+    return _read_variants(folder, language, source, neutral=False)
+
+
+def read_neutral(folder, language, source):
+    """Some of the texts with a third, neutral variant.
+
+    Parameters
+    ----------
+    folder : Path
+        Holds `<language>.tsv` (segment_id, occupation, text in `{masculine|feminine|neutral}` notation).
+    language : str
+    source : DataFrame
+        As `read_source` gives it.
+
+    Returns
+    -------
+    DataFrame
+        As `read_pairs`, and neutral; the rows of the file only.
+    """
+    return _read_variants(folder, language, source, neutral=True)
+
+
+def _read_variants(folder, language, source, neutral):
+    path, names = folder / f"{language}.tsv", VARIANTS[:2 + neutral]
     frame = read_tsv(path, ["segment_id", "occupation", "text"])
     _unique(frame, path)
-    _same_ids(frame, source["segment_id"], path, display_path(folder / "en.tsv"))
-    both = [variants(m) for m in frame["text"]]
-    for line, segment_id, texts in zip(frame["line"], frame["segment_id"], both):
+    _same_ids(frame, source["segment_id"], path, "the English texts", partial=neutral)
+    made = [variants(m, neutral) for m in frame["text"]]
+    for line, segment_id, texts in zip(frame["line"], frame["segment_id"], made):
         if any(mark in text for text in texts for mark in "{}|"):
             raise InputError("a brace or bar stands alone", path=path, line=int(line), segment_id=segment_id,
-                             hint="Gendered words are written {masculine|feminine}")
-    frame = frame.rename(columns={"text": "markup"}).assign(masculine=[m for m, _ in both], feminine=[f for _, f in both])
-    same = frame[frame["masculine"] == frame["feminine"]]
-    if len(same):
-        row = same.iloc[0]
-        raise InputError("the masculine and the feminine text are the same", path=path, line=int(row["line"]), segment_id=row["segment_id"])
+                             hint=f"Gendered words are written {{{'|'.join(names)}}}")
+        if len(set(texts)) < len(names):
+            a, b = next((a, b) for i, a in enumerate(names) for b in names[i + 1:] if texts[names.index(a)] == texts[names.index(b)])
+            raise InputError(f"the {a} and the {b} text are the same", path=path, line=int(line), segment_id=segment_id)
+    frame = frame.rename(columns={"text": "markup"}).assign(**{name: [texts[k] for texts in made] for k, name in enumerate(names)})
     return source.merge(frame.drop(columns="line"), on="segment_id", validate="one_to_one")
 
 
@@ -345,16 +374,39 @@ def read_scores(path, segment_ids, higher_is_better=True, partial=False):
     return check_scores(read_tsv(path, ["segment_id", "masculine", "feminine"]), path, segment_ids, higher_is_better, partial)
 
 
-def check_scores(frame, path, segment_ids, higher_is_better=True, partial=False):
-    """Validate score rows (segment_id, masculine, feminine as text, line) of any format; returns what `read_scores` does."""
+def read_repeats(paths, segment_ids, higher_is_better=True, partial=False):
+    """Several runs of one evaluator on the same texts: the mean of the repeats, and every one of them.
+
+    Parameters
+    ----------
+    paths : list of Path
+        As `read_scores` reads them, one a repeat.
+    segment_ids, higher_is_better, partial
+        As in `read_scores`.
+
+    Returns
+    -------
+    (DataFrame, DataFrame)
+        What `read_scores` gives, averaged over the repeats (only segments that all of them have); and repeat (from 1), segment_id,
+        masculine, feminine.
+    """
+    tables = [read_scores(path, segment_ids, higher_is_better, partial) for path in paths]
+    each = pd.concat([t.assign(repeat=k) for k, t in enumerate(tables, 1)], ignore_index=True)
+    groups = each.groupby("segment_id", sort=False)
+    mean = groups[["masculine", "feminine"]].mean()[groups.size() == len(paths)].reset_index().assign(decimals=each["decimals"].max())
+    return mean, each[["repeat", "segment_id", "masculine", "feminine"]]
+
+
+def check_scores(frame, path, segment_ids, higher_is_better=True, partial=False, sides=("masculine", "feminine")):
+    """Validate score rows (segment_id, `sides` as text, line) of any format; returns what `read_scores` does."""
     _unique(frame, path)
     _same_ids(frame, segment_ids, path, "the study's pairs", partial)
     if partial:
-        frame = frame[~frame[["masculine", "feminine"]].isin(MISSING).any(axis=1)]
+        frame = frame[~frame[list(sides)].isin(MISSING).any(axis=1)]
     if not len(frame):
         raise InputError("no score at all", path=path)
     table = frame[["segment_id"]].copy()
-    for side in ("masculine", "feminine"):
+    for side in sides:
         values = [number(v) for v in frame[side].astype(str)]
         if None in values:
             row = frame.iloc[values.index(None)]
@@ -363,7 +415,7 @@ def check_scores(frame, path, segment_ids, higher_is_better=True, partial=False)
             raise InputError(f"{side} score {row[side]!r} is not a finite number", path=path,
                              line=int(row.get(f"line_{side}", row["line"])), segment_id=row["segment_id"], hint=hint)
         table[side] = np.array(values) * (1.0 if higher_is_better else -1.0) + 0.0
-    table["decimals"] = max(map(decimals, pd.concat([frame["masculine"], frame["feminine"]])))
+    table["decimals"] = max(map(decimals, pd.concat([frame[side] for side in sides])))
     return table.reset_index(drop=True)
 
 
@@ -569,6 +621,8 @@ def read_translations(path, source, partial=False):
 
 GENDER_FRAME = ["system", "language", "segment_id", "isco", "text_type", "occupation", "source", "text", "term", "start", "end",
                 "found_isco", "gender", "detector"]
+NEUTRAL = ["system", "language", "segment_id", "isco", *VARIANTS]
+REPEATS = ["system", "language", "repeat", "segment_id", "masculine", "feminine"]
 GENDER_LABELS = ["segment_id", "term", "start", "end", "isco", "gender", "detector"]
 
 
@@ -677,7 +731,7 @@ def prepare(study):
             pairs[code] = formats.study_pairs(study, code, source)
         except InputError as error:
             bad_pairs[code] = str(error)
-    runs, tables = [], {"scores": [], "annotations": []}
+    runs, tables, repeats = [], {"scores": [], "annotations": []}, []
     for kind, (system, code) in [(k, run) for k in tables for run in study.runs(k)]:
         entry = getattr(study, kind)[system]
         run = {"kind": kind, "system": system, "label": entry.label, "language": code, "role": entry.role(code),
@@ -687,14 +741,20 @@ def prepare(study):
         if code in bad_pairs:
             continue
         try:
-            table = _read_run(formats, study, entry, code, pairs[code])
+            files = entry.files(code)
+            if files != [entry.file(code)]:
+                table, each = read_repeats(files, pairs[code]["segment_id"], entry.higher_is_better, study.allow_partial)
+                repeats.append(each.assign(system=system, language=code))
+                run["note"] = f"mean of {len(files)} repeats"
+            else:
+                table = _read_run(formats, study, entry, code, pairs[code])
         except InputError as error:
             run["problem"] = str(error)
             continue
         n = table["segment_id"].nunique()
         run |= {"status": "ok", "n": n}
         if n < len(pairs[code]):
-            run["note"] = f"partial: {n} of {len(pairs[code])} pairs"
+            run["note"] = "; ".join(filter(None, [run["note"], f"partial: {n} of {len(pairs[code])} pairs"]))
         if kind == "scores":
             run["decimals"] = int(table["decimals"].iloc[0])
             table = table.drop(columns="decimals")
@@ -713,6 +773,21 @@ def prepare(study):
             notes = [f"partial: {n} of {len(source)} texts"] * (n < len(source))
             notes += [f"{untranslated.sum()} texts empty or not translated"] * bool(untranslated.any())
             run |= {"status": "ok", "n": n, "note": "; ".join(notes)}
+    neutral = []
+    for system, code, path in study.neutral_runs():
+        run = {"kind": "neutral", "system": system, "label": study.scores[system].label, "language": code,
+               "role": study.scores[system].role(code), "references": False, "baseline": False, "status": "refused", "n": 0,
+               "decimals": pd.NA, "note": "", "problem": ""}
+        runs.append(run)
+        try:
+            texts = read_neutral(study.neutral["path"], code, source if source is not None else read_source(study.pairs))
+            table = check_scores(read_tsv(path, ["segment_id", *VARIANTS]), path, texts["segment_id"],
+                                 study.scores[system].higher_is_better, sides=VARIANTS)
+        except InputError as error:
+            run["problem"] = str(error)
+        else:
+            neutral.append(texts[["segment_id", "isco"]].merge(table, on="segment_id").assign(system=system, language=code))
+            run |= {"status": "ok", "n": len(table)}
     counts = [count_genders(frame, study.pairs.name) for frame in genders]
     for path in study.gender_counts:
         run = {"kind": "gender_counts", "system": path.stem, "label": path.stem, "language": "", "role": "", "references": False,
@@ -735,6 +810,10 @@ def prepare(study):
     for kind, frames in tables.items():
         frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=empty[kind])
         replace(study.prepared / f"{kind}.parquet", frame.to_parquet)
+    neutral = pd.concat(neutral, ignore_index=True) if neutral else pd.DataFrame(columns=NEUTRAL)
+    replace(study.prepared / "neutral.parquet", neutral[NEUTRAL].to_parquet)
+    repeats = pd.concat(repeats, ignore_index=True) if repeats else pd.DataFrame(columns=REPEATS)
+    replace(study.prepared / "repeats.parquet", repeats[REPEATS].to_parquet)
     genders = pd.concat(genders, ignore_index=True) if genders else pd.DataFrame(columns=GENDER_FRAME)
     replace(study.prepared / "genders.parquet", genders[GENDER_FRAME].to_parquet)
     counts = pd.concat(counts, ignore_index=True) if counts else pd.DataFrame(columns=GENDER_COUNTS)

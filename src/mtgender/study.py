@@ -132,6 +132,13 @@ def _detector(value):
     return {key: known[key](v) for key, v in values.items()}
 
 
+def _neutral(value):
+    """Folder and languages of texts with a third variant."""
+    if not isinstance(value, dict) or sorted(value) != ["languages", "path"]:
+        raise ValueError("expected {path: folder, languages: [de]}")
+    return {"path": _text(value["path"]), "languages": _languages(value["languages"])}
+
+
 SYSTEM_KEYS = {
     "label": _text, "path": _text, "format": _one_of("own", "wmt25", "wmt26"), "languages": _languages, "higher_is_better": _flag,
     "references": _flag, "baseline": _flag, "role": _roles, "genders": _text,
@@ -141,6 +148,7 @@ STUDY_KEYS = {
     "source": _text, "subset": _number(int, 1, 1000), "languages": _languages, "panel": _languages,
     "gender_counts": _texts, "scores": dict, "annotations": dict, "translations": dict,
     "add_scores": dict, "add_annotations": dict, "add_translations": dict, "detector": _detector,
+    "neutral": _neutral,
     "q": _number(float, 0, 1), "level": _number(float, 0.5, 0.9999), "replicates": _number(int, 100, 1_000_000),
     "seed": _number(int, 0, 2**63), "range": _one_of("evaluator", "run"), "count_instruction_fault": _flag,
     "allow_partial": _flag, "publish": _flag, "published": _flag,
@@ -178,6 +186,14 @@ class System:
             return plain
         return self.path / f"{language}.{'jsonl' if self.kind == 'annotations' else 'tsv'}"
 
+    def files(self, language):
+        """`file`, or where scores have repeats (`<language>.r1.tsv`, `.r2.tsv`, …) these, in order."""
+        whole = self.file(language)
+        if self.kind != "scores" or self.format != "own" or whole.is_file():
+            return [whole]
+        repeats = {int(m[1]): p for p in whole.parent.glob(f"{whole.stem}.r*.tsv") if (m := re.fullmatch(r".*\.r([0-9]+)\.tsv", p.name))}
+        return [repeats[k] for k in sorted(repeats)] or [whole]
+
     def role(self, language):
         """metric, fluency or control."""
         return self.roles.get(language, "metric")
@@ -198,6 +214,7 @@ class Study:
     translations: dict[str, System] = field(default_factory=dict)
     detector: dict = field(default_factory=lambda: {"name": "lexicon"})
     gender_counts: tuple[Path, ...] = ()
+    neutral: dict = field(default_factory=dict)          # path, languages of the texts with a neutral variant
     pairs_format: str = "own"
     set: str = ""
     source: str = "en"
@@ -267,6 +284,16 @@ class Study:
         folder = self.translations[system].genders or self.results / "genders" / file_name(system)
         return folder / f"{language}.tsv"
 
+    def repeated_runs(self):
+        """(system, language) of every score run with repeats."""
+        return [(name, code) for name, code in self.runs("scores") if self.scores[name].files(code) != [self.scores[name].file(code)]]
+
+    def neutral_runs(self):
+        """(system, language, file) of every evaluator that scored the texts with a neutral variant."""
+        languages = self.neutral.get("languages", ())
+        runs = [(s.name, code, s.path / "neutral" / f"{code}.tsv") for s in self.scores.values() for code in languages]
+        return [run for run in runs if run[2].is_file()]
+
     def files(self):
         """Every input file of the study that exists: pairs, scores, annotations, translations and their genders, counts, cards."""
         if self.pairs_format == "gambit":
@@ -275,10 +302,12 @@ class Study:
         else:
             found = [self.pairs / f"{code}.tsv" for code in ("en", *self.languages)]
         for kind in KINDS:
-            found += [getattr(self, kind)[name].file(code) for name, code in self.runs(kind)]
+            found += [f for name, code in self.runs(kind) for f in getattr(self, kind)[name].files(code)]
             found += [s.path / "card.yaml" for s in getattr(self, kind).values() if s.card]
         found += [self.genders(name, code) for name, code in self.runs("translations")]
         found += self.gender_counts
+        found += [self.neutral["path"] / f"{code}.tsv" for code in self.neutral.get("languages", ())]
+        found += [path for *_, path in self.neutral_runs()]
         return sorted({f for f in found if f.is_file()})
 
 
@@ -433,6 +462,8 @@ def load(path):
             values.pop("name", None)
         if "pairs" in values:
             values["pairs"] = _find(values["pairs"], file)
+        if "neutral" in values:
+            values["neutral"]["path"] = _find(values["neutral"]["path"], file)
         if "gender_counts" in values:
             values["gender_counts"] = tuple(_find(text, file) for text in values["gender_counts"])
         for kind in systems:

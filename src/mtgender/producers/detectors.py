@@ -30,6 +30,7 @@ from mtgender.producers.detector_rules import (
     tagger,
     tokens,
 )
+from mtgender.producers.evaluators import lazy
 from mtgender.study import ROOT, InputError
 
 GENDERS = ("masculine", "feminine")
@@ -433,4 +434,5 @@ class FirstWordBaseline:
 
 
 # name → constructor (language)
-DETECTORS: dict[str, Callable[..., Any]] = {"first-word": FirstWordBaseline, "lexicon": LexiconDetector}
+DETECTORS: dict[str, Callable[..., Any]] = {"first-word": FirstWordBaseline, "lexicon": LexiconDetector,
+                                            "llm": lazy("llm_detector", "LLMDetector")}

@@ -1,6 +1,7 @@
 """Evaluators: one score per translation. `EVALUATORS` names them; the constructor takes the language."""
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -80,6 +81,40 @@ class E5Cosine:
         return (vectors[[place[text] for text in sources]] * vectors[[place[text] for text in translations]]).sum(axis=1)
 
 
+class E5Dropout(E5Cosine):
+    """The cosine of `E5Cosine` after every word of the translation was left out with a probability: an evaluator that varies.
+
+    A demonstration of repeated runs, not a metric that anyone uses.
+
+    Parameters
+    ----------
+    language : str
+    repeat : int
+        1, 2, …; which run this is.
+    temperature : float
+        The probability of leaving a word out.
+    """
+
+    def __init__(self, language: str, repeat: int = 1, temperature: float = 0.1) -> None:
+        super().__init__(language)
+        if not 0 < temperature < 1 or repeat < 1:
+            raise InputError(f"repeat {repeat} and probability {temperature}", hint="A repeat from 1, a --temperature between 0 and 1")
+        self.drop, self.repeat = temperature, repeat
+        self.card |= {"name": "e5-dropout", "label": "E5 cosine, words dropped", "repeat": repeat, "drop": temperature, "description":
+                      f"As e5-cosine, with each word of the translation left out with probability {temperature:g}, drawn anew in each "
+                      "repeat: a demonstration of an evaluator that varies."}
+
+    def score(self, sources: Sequence[str], translations: Sequence[str], references: Sequence[str] | None = None) -> np.ndarray:
+        """Return the cosine of each source and what is left of its translation, shape (n,)."""
+        return super().score(sources, [self._left(text) for text in translations])
+
+    def _left(self, text: str) -> str:
+        words = text.split()
+        digest = hashlib.sha256(f"{self.repeat}\0{text}".encode()).digest()
+        kept = np.random.default_rng(list(digest)).random(len(words)) >= self.drop
+        return " ".join(word for word, keep in zip(words, kept) if keep) or text
+
+
 class UseCosine:
     """Cosine of source and translation in the Universal Sentence Encoder, multilingual v3 (weights inside the package).
 
@@ -142,6 +177,7 @@ EVALUATORS: dict[str, Callable[..., Any]] = {
     "comet": lazy("neural", "Comet"),
     "command": lazy("command", "Command"),
     "e5-cosine": E5Cosine,
+    "e5-dropout": E5Dropout,
     "gemma3-forward": lazy("language_models", "GemmaForward"),
     "gemma3-reverse": lazy("language_models", "GemmaReverse"),
     "lingua-confidence": LinguaConfidence,

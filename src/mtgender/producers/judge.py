@@ -68,35 +68,40 @@ def parse_spans(reply: str, translation: str) -> dict[str, Any] | None:
 class Endpoint:
     """An OpenAI-compatible server and the replies it already gave."""
 
-    def __init__(self, kind: str, cache: Path | None = None) -> None:
+    def __init__(self, kind: str, cache: Path | None = None, model: str = "") -> None:
         import openai
 
-        missing = [name for name in ("MTGENDER_LLM_BASE_URL", "MTGENDER_LLM_MODEL") if not os.environ.get(name)]
+        needed = ["MTGENDER_LLM_BASE_URL"] + ["MTGENDER_LLM_MODEL"] * (not model)
+        missing = [name for name in needed if not os.environ.get(name)]
         if missing:
             raise InputError(f"the environment variable {missing[0]} is not set",
                              hint="MTGENDER_LLM_BASE_URL and MTGENDER_LLM_MODEL name server and model; MTGENDER_LLM_API_KEY is the key")
-        self.openai, self.model, self.kind = openai, os.environ["MTGENDER_LLM_MODEL"], kind
+        self.openai, self.model, self.kind = openai, model or os.environ["MTGENDER_LLM_MODEL"], kind
         self.client = openai.OpenAI(base_url=os.environ["MTGENDER_LLM_BASE_URL"], api_key=os.environ.get("MTGENDER_LLM_API_KEY", "none"),
                                     max_retries=RETRIES, timeout=120)
         self.settings = {"temperature": 0, "max_tokens": MAX_TOKENS[kind]}
         self.cache = cache or CACHE
 
-    def ask(self, prompts: Sequence[str]) -> list[str]:
-        """Return the reply to each prompt; a few are asked at a time, refused calls are tried again with growing waits."""
+    def ask(self, prompts: Sequence[str | list[dict[str, str]]]) -> list[str]:
+        """Return the reply to each prompt, a text or the messages of a conversation.
+
+        A few are asked at a time, refused calls are tried again with growing waits.
+        """
         with ThreadPoolExecutor(CONCURRENT) as pool:
             return list(pool.map(self._one, prompts))
 
-    def _one(self, prompt: str) -> str:
+    def _one(self, prompt: str | list[dict[str, str]]) -> str:
         key = hashlib.sha256(json.dumps([self.model, self.settings, prompt]).encode()).hexdigest()
         path = self.cache / key[:2] / f"{key}.json"
         if path.is_file():
             return json.loads(path.read_text(encoding="utf-8"))["reply"]
+        messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
         try:
-            answer = self.client.chat.completions.create(model=self.model, messages=[{"role": "user", "content": prompt}], **self.settings)
+            answer = self.client.chat.completions.create(model=self.model, messages=messages, **self.settings)
         except self.openai.OpenAIError as error:
             raise InputError(f"the language model gives no answer ({type(error).__name__}: {str(error)[:200]})",
                              hint="What was answered is kept; the same command goes on") from None
-        reply = answer.choices[0].message.content or ""
+        reply = (answer.choices[0].message.content or "").encode("utf-8", "replace").decode()    # half a surrogate cannot be written
         text = json.dumps({"model": self.model, "prompt": prompt, "reply": reply}, ensure_ascii=False)
         replace(path, lambda p: p.write_text(text, encoding="utf-8"))
         return reply
@@ -108,7 +113,7 @@ def prompt(name: str, **values: str) -> str:
 
 
 class LLMJudge:
-    """Direct assessment from 0 to 100 at temperature 0. A reply that is not one number is no score.
+    """Direct assessment from 0 to 100. A reply that is not one number is no score.
 
     Parameters
     ----------
@@ -117,20 +122,29 @@ class LLMJudge:
         Name of the folder of scores; "llm-judge" if not given.
     references : bool
         Show a reference too.
+    temperature : float
+        Above 0 the judge is stochastic; then each `repeat` (1, 2, …) is a run of its own, with that number as the server's seed.
+    repeat : int
     """
 
     batch = 16
     may_miss = True
 
-    def __init__(self, language: str, name: str = "", references: bool = False) -> None:
+    def __init__(self, language: str, name: str = "", references: bool = False, temperature: float = 0, repeat: int = 0) -> None:
+        if (temperature > 0) != (repeat > 0):
+            raise InputError("repeats go with a temperature above 0, and it with them", hint="Give both: --temperature 1 --repeat 1")
         self.endpoint, self.language, self.with_references = Endpoint("score"), LANGUAGES[language], references
+        if repeat:
+            self.endpoint.settings |= {"temperature": temperature, "seed": repeat}
         template = "direct_assessment_reference" if references else "direct_assessment"
         self.template, name = template, name or "llm-judge"
         self.card = evaluator_card(
             name, name, f"{self.endpoint.model}, prompt {template}", ["openai"], "the model's own", True, "0 to 100", "multilingual",
-            f"Direct assessment by {self.endpoint.model} (prompt template {template}.txt, temperature 0).", model=self.endpoint.model,
+            f"Direct assessment by {self.endpoint.model} (prompt template {template}.txt, temperature {temperature:g}).", model=self.endpoint.model,
             prompt_sha256=hashlib.sha256((PROMPTS / f"{template}.txt").read_bytes()).hexdigest(), **self.endpoint.settings)
         self.card["references"] = references
+        if repeat:
+            self.card["repeat"] = repeat
 
     def score(self, sources: Sequence[str], translations: Sequence[str], references: Sequence[str] | None = None) -> np.ndarray:
         """Return the number for each translation, shape (n,); NaN where the reply was not one."""

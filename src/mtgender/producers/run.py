@@ -36,6 +36,16 @@ class Pair(NamedTuple):
     feminine: str
 
 
+class Triple(NamedTuple):
+    """One English text and its three translations."""
+
+    segment_id: str
+    source: str
+    masculine: str
+    feminine: str
+    neutral: str
+
+
 class Run(NamedTuple):
     """What a run did: the finished file, its pairs, how many of them a part file already held, seconds for the others."""
 
@@ -75,7 +85,7 @@ def _flag(option: str, value: Any) -> str:
 
 
 def to_pairs(frame: pd.DataFrame, limit: int | None = None) -> list[Pair]:
-    """Return the first `limit` pairs of a frame with the string columns of `COLUMNS`, sorted by segment id.
+    """Return the first `limit` pairs of a frame with the string columns of `COLUMNS`, sorted by segment id; triples if it has `neutral`.
 
     Raises
     ------
@@ -85,7 +95,8 @@ def to_pairs(frame: pd.DataFrame, limit: int | None = None) -> list[Pair]:
     missing = [column for column in COLUMNS if column not in frame]
     if missing:
         raise InputError(f"the pairs lack the column {missing[0]}")
-    pairs = [Pair(*row) for row in frame[COLUMNS].itertuples(index=False, name=None)]
+    kind = Triple if "neutral" in frame else Pair
+    pairs = [kind(*row) for row in frame[list(kind._fields)].itertuples(index=False, name=None)]
     seen: set[str] = set()
     for pair in pairs:
         if not all(isinstance(cell, str) and "\0" not in cell for cell in pair):
@@ -99,7 +110,7 @@ def to_pairs(frame: pd.DataFrame, limit: int | None = None) -> list[Pair]:
 
 
 def input_sha256(pairs: pd.DataFrame | Sequence[Pair]) -> str:
-    """Hash the input texts: SHA-256 over one JSON array [id, source, masculine, feminine] and LF per pair, sorted by id."""
+    """Hash the input texts: SHA-256 over one JSON array [id, source, masculine, feminine(, neutral)] and LF per pair, sorted by id."""
     pairs = to_pairs(pairs) if isinstance(pairs, pd.DataFrame) else pairs
     return hashlib.sha256("".join(json.dumps(list(pair), ensure_ascii=False) + "\n" for pair in pairs).encode()).hexdigest()
 
@@ -140,14 +151,16 @@ def checked_annotations(annotator: Any, sources: list[str], translations: list[s
 
 def score_language(name: str, language: str, pairs: pd.DataFrame, out_dir: Path | str, progress: bool | None = None,
                    limit: int | None = None, options: dict[str, Any] | None = None, references: dict[str, str] | None = None) -> Run:
-    """Score both variants of all pairs of a language: `<out_dir>/<name>/<language>.tsv` and its line in `card.yaml`.
+    """Score all variants of the texts of a language: `<out_dir>/<name>/<language>.tsv` and its line in `card.yaml`.
+
+    Texts with a neutral variant go into the folder `neutral` below; one repeat of a stochastic evaluator is `<language>.r<number>.tsv`.
 
     Parameters
     ----------
     name, language : str
         A name in `EVALUATORS`; the language code.
     pairs : DataFrame
-        String columns `segment_id, source, masculine, feminine`, any order, one row per pair.
+        String columns `segment_id, source, masculine, feminine`, and `neutral` if there is one; any order, one row per pair.
     progress : bool or None
         Show rate and time left on stderr; None means only on a terminal.
     limit : int or None
@@ -173,18 +186,22 @@ def score_language(name: str, language: str, pairs: pd.DataFrame, out_dir: Path 
         return "None" if np.isnan(score) else f"{score:.7g}"
 
     def rows(batch: list[Pair]) -> list[str]:
-        ids = [pair.segment_id for pair in batch]
-        given = [references[i] for i in ids] * 2 if references is not None else None
-        scores = checked_scores(evaluator, [pair.source for pair in batch] * 2,
-                                [pair.masculine for pair in batch] + [pair.feminine for pair in batch], ids * 2, given)
-        return [f"{segment_id}\t{cell(masculine)}\t{cell(feminine)}\n"
-                for segment_id, masculine, feminine in zip(ids, *scores.reshape(2, -1), strict=True)]
+        ids, n = [pair.segment_id for pair in batch], len(variants)
+        given = [references[i] for i in ids] * n if references is not None else None
+        scores = checked_scores(evaluator, [pair.source for pair in batch] * n,
+                                [getattr(pair, variant) for variant in variants for pair in batch], ids * n, given)
+        return ["\t".join([segment_id, *map(cell, row)]) + "\n" for segment_id, row in zip(ids, scores.reshape(n, -1).T, strict=True)]
 
     def prefixes(pair: Pair) -> list[str]:
         return [f"{pair.segment_id}\t"]
 
-    path = Path(out_dir) / evaluator.card["name"] / f"{language}.tsv"
-    return _run(evaluator, language, chosen, path, "segment_id\tmasculine\tfeminine\n", rows, prefixes, progress,
+    variants, repeat = chosen[0]._fields[2:], evaluator.card.get("repeat")
+    folder = Path(out_dir) / evaluator.card["name"]
+    if "neutral" in variants:
+        folder /= "neutral"
+        evaluator.card["invocation"] += " --neutral"
+    path = folder / f"{language}{f'.r{repeat}' if repeat else ''}.tsv"
+    return _run(evaluator, language, chosen, path, "\t".join(["segment_id", *variants]) + "\n", rows, prefixes, progress,
                 unparsed="\tNone", references=references)
 
 
