@@ -7,7 +7,8 @@ compile() {
         --no-header --no-annotate --no-emit-package mtgender "$@"
 }
 compile --extra analysis -o requirements.lock
-compile --extra analysis --extra test -c requirements.lock -o requirements-test.lock
+compile --extra analysis --extra test --extra slurm -c requirements.lock -o requirements-test.lock
+compile --extra analysis --extra slurm -c requirements.lock -o requirements-slurm.lock
 compile --extra analysis --extra lab -c requirements.lock -o requirements-lab.lock
 compile --extra producers --extra producers-test -c requirements.lock -o requirements-producers.lock
 compile --extra gemma -c requirements-producers.lock -o requirements-gemma.lock

@@ -7,13 +7,15 @@
 #   ./run_all.sh --check                make everything in results/check and compare with the committed tables
 #   ./run_all.sh --rescore [--accept]   make the committed scores and annotations again; say what differs; replace them
 #   ./run_all.sh --lab                  open JupyterLab on the notebooks
+#   ./run_all.sh [STUDY] scored | annotated | translated         the study's producers, a job each language, into results/<study>/produced
+#   ./run_all.sh [STUDY] --profile profiles/slurm                on a cluster
 #   --verbose                           show all that Snakemake says
 #   --plain                             papermill itself, a new process for every notebook, instead of the warm server
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
 . src/environment.sh
 
-study=studies/occupairs.yaml mode=run accept=() options=() verbose='' plain='' given_cores=''
+study=studies/occupairs.yaml mode=run accept=() options=() targets=() verbose='' plain='' given_cores='' as_it_is='' dry=''
 first=1
 for argument in "$@"; do
     case $argument in
@@ -23,7 +25,11 @@ for argument in "$@"; do
         --verbose) verbose=1 ;;
         --plain) plain=1 ;;
         *.yaml | *.yml) if [ -n "$first" ]; then study=$argument; else options+=("$argument"); fi ;;
+        scored | annotated | translated) targets+=("$argument") ;;
         -j* | --jobs* | -c* | --cores*) given_cores=1; options+=("$argument") ;;
+        --profile* | --executor*) given_cores=1 plain=1; options+=("$argument") ;;          # other machines do not reach the server here
+        -n | --dry-run | --dryrun) dry=1 plain=1 as_it_is=1; options+=("$argument") ;;
+        -R | --forcerun* | -F | --forceall | -t | --touch) as_it_is=1; options+=("$argument") ;;
         *) options+=("$argument") ;;
     esac
     first=''
@@ -54,73 +60,140 @@ if [ "$mode" = check ]; then
     study=results/check.yaml
 fi
 
-name=$(python - "$study" <<'PY'
+# name of the results folder; whether inputs are newer than what is there; whether there are translations
+read -r name newer translations < <(python - "$study" <<'PY'
 import sys
 from mtgender import study
 try:
     loaded = study.load(sys.argv[1])
 except study.InputError as error:
     sys.exit(f"mtgender: {error}")
-print(loaded.results.name)
+made = loaded.inference / "score_runs.parquet"
+inputs = [*loaded.source_files(), *loaded.files(), *(study.ROOT / "src/mtgender").glob("*.py")]
+newer = made.is_file() and any(f.stat().st_mtime > made.stat().st_mtime for f in inputs)
+print(loaded.results.name, "yes" if newer else "no", "yes" if loaded.translations else "no")
 PY
-) || exit 2
+)
+[ -n "$name" ] || exit 2
 mkdir -p "results/$name" || fail "results/$name cannot be written"
 
 # Translations without the genders of their occupations: a detector goes first (a producer, in an environment of its own).
-if [ -n "$(python -m mtgender detect --pending --study "$study" 2>/dev/null)" ]; then
+if [ "$translations" = yes ] && [ -n "$(python -m mtgender detect --pending --study "$study" 2>/dev/null)" ]; then
     say "finding the gender of the occupation in the study's translations"
     make_environment .venv-producers requirements-producers.lock
     .venv-producers/bin/python -m mtgender detect --study "$study" || say "a translation without genders is refused below"
 fi
 
-# One run at a time on a results folder; a lock left by a killed run is cleared.
-alive() { kill -0 "$1" 2>/dev/null && { [ ! -r "/proc/$1/cmdline" ] || tr '\0' ' ' <"/proc/$1/cmdline" | grep -q run_all; }; }
+# One run at a time on a results folder, named in a file made whole or not at all; what a killed run left is cleared.
+alive() { [ -n "$1" ] && kill -0 "$1" 2>/dev/null && { [ ! -r "/proc/$1/cmdline" ] || tr '\0' ' ' <"/proc/$1/cmdline" | grep -q run_all; }; }
 mine="results/$name/.running"
-if other=$(cat "$mine" 2>/dev/null) && [ -n "$other" ] && alive "$other"; then
-    fail "another run (process $other) is at work on results/$name; wait for it or stop it"
+claim() { (set -o noclobber; echo $$ >"$mine") 2>/dev/null; }
+if ! claim; then
+    other='' group=''
+    { read -r other group <"$mine"; } 2>/dev/null
+    ! alive "$other" || fail "another run (process $other) is at work on results/$name; wait for it or stop it"
+    ! alive "$group" || { say "stopping what a killed run left at work"; kill -KILL -- "-$group" 2>/dev/null; }
+    rm -f "$mine" 2>/dev/null && claim || fail "results/$name cannot be written"
 fi
-echo $$ >"$mine" || fail "results/$name cannot be written"
-socket=''
+socket='' work='' watcher=''
+stop() {                                          # Snakemake and all that it started
+    [ -n "$work" ] || return 0
+    kill -INT -- "-$work" 2>/dev/null
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do kill -0 -- "-$work" 2>/dev/null || return 0; sleep 0.25; done
+    kill -KILL -- "-$work" 2>/dev/null
+}
 tidy() {
+    [ -z "$watcher" ] || kill -- "-$watcher" 2>/dev/null
+    [ -z "$socket" ] || { kill "$server" 2>/dev/null; wait "$server" 2>/dev/null; rm -rf "$(dirname "$socket")"; }
     rm -f "$mine"
-    [ -z "$socket" ] || { kill "$server" 2>/dev/null; rm -rf "$(dirname "$socket")"; }
 }
 trap tidy EXIT
+trap 'say "stopped; call again to go on"; stop; exit 130' INT TERM HUP
+find "results/$name" -name '.*.part' -type f -delete 2>/dev/null
 others=0
 for running in results/*/.running; do
     [ "$running" = "$mine" ] && continue
-    if other=$(cat "$running" 2>/dev/null) && [ -n "$other" ] && alive "$other"; then others=1; fi
+    if read -r other _ 2>/dev/null <"$running" && alive "$other"; then others=1; fi
 done
 if [ $others = 0 ] && [ -n "$(ls .snakemake/locks 2>/dev/null)" ]; then
     say "clearing the lock of a run that was killed"
     snakemake --unlock --config study="$study" >/dev/null 2>&1
 fi
 
-say "study $study → results/$name"
-case " ${options[*]} " in *" -n "* | *" --dry-run "* | *" --dryrun "*) plain=1 ;; esac
-if [ -z "$plain" ]; then
-    socket=$(mktemp -d)/papermill                 # a private folder; the server ends with this script
-    export WARM_PAPERMILL=$socket
-    python src/warm_papermill.py --serve &
-    server=$!
-    export WARM_PAPERMILL_SERVER=$server          # who asks before it listens waits while it lives
-fi
-[ -n "$given_cores" ] || options=(--cores "$(cores)" "${options[@]}")
-if [ -n "$verbose" ]; then
-    snakemake all runs --config study="$study" --keep-going --rerun-incomplete "${options[@]}"
-    status=$?
-else
-    snakemake all runs --config study="$study" --keep-going --rerun-incomplete --quiet rules host "${options[@]}" 2>&1 | awk '
-        /^(Select jobs|Execute [0-9]+ jobs|Touching output|Complete log|Elapsed time|Using shell|Provided cores|Rules claiming)/ { next }
-        /^(Assuming unrestricted|Building DAG|\[[A-Z][a-z][a-z] [A-Z][a-z][a-z] )/ || /^$/ { next }
-        /^Finished jobid/ { sub(/.*Rule: /, ""); sub(/\).*/, ""); rule = $0; next }
-        /^[0-9]+ of [0-9]+ steps/ { printf "%3d/%d  %s\n", $1, $3, rule; fflush(); next }
-        { print; fflush() }'
-    status=${PIPESTATUS[0]}
-fi
-case " ${options[*]} " in *" -n "* | *" --dry-run "* | *" --dryrun "*) exit $status ;; esac
+# Snakemake's report as one line a job: done/total, elapsed, rule and run; what programs say themselves goes through.
+show() {
+    local line rule='' block='' job=0 held='' detail=()
+    trap '' INT
+    while IFS= read -r line; do
+        case $line in
+            'rule '*: | 'localrule '*: | 'checkpoint '*: | 'group job '*:) rule=${line#* } rule=${rule%:} block=1 ;;
+            'Error in rule '* | 'Error in group '*) line=${line#Error in } block=1; printf '   failed  %s\n' "${line%%[:,]*}" ;;
+            'Job stats:') block=table ;;
+            '') block='' ;;
+            '    jobid: '*) job=${line#*: } detail[job]='' ;;
+            '    wildcards: '*) detail[job]=" ${line#*: }" ;;
+            '    reason: '*) [ -z "$dry" ] || printf '  %-30s %.150s\n' "$rule" "${line#*: }" ;;
+            'Finished jobid: '*) job=${line#*: } job=${job%% *} rule=${line##*Rule: } rule=${rule%)*} ;;
+            [0-9]*' steps ('*) printf '%4d/%d %3d:%02d  %s%s\n' "${line%% *}" "$(set -- $line; echo "$3")" $((SECONDS / 60)) \
+                $((SECONDS % 60)) "$rule" "${detail[job]:-}" ;;
+            'Select jobs'* | 'Execute '*' jobs'* | 'Touching output'* | 'Complete log'* | 'Elapsed time'* | 'Using shell'* | \
+                'Provided '* | 'Rules claiming'* | 'Assuming unrestricted'* | 'Building DAG'* | \[???\ ???\ *\] | 'host: '* | \
+                RuleException: | 'CalledProcessError in file'* | "Command 'set -euo"* | 'At least one job did not complete'* | \
+                'Shutting down, this might'* | 'Exiting because a job'* | 'Removing output files of failed'* | 'This was a dry-run'* | \
+                'The order of jobs does not'* | *'would have been'* | 'Some jobs were triggered'* | Reasons:) held='' ;;
+            WorkflowError:) held=$line ;;
+            '    '*) [ -n "$block" ] || printf '%s\n' "$line" ;;
+            *) [ "$block" = table ] || { [ -z "$held" ] || echo "$held"; held=''; printf '%s\n' "$line"; } ;;
+        esac
+    done
+}
+snakemake_() {
+    local options_=("$@" --config study="$study" --keep-going --rerun-incomplete --max-checksum-file-size 1GB "${options[@]}")
+    if [ -n "$verbose" ]; then snakemake "${options_[@]}"; else snakemake "${options_[@]}" --quiet host 2>&1 | show; fi
+    return "${PIPESTATUS[0]}"
+}
+work() {
+    [ ${#targets[@]} -eq 0 ] || { snakemake_ "${targets[@]}"; return; }
+    # Inputs changed: measured first, so that what comes out as before makes nothing else again.
+    [ "$newer" = no ] || [ -n "$as_it_is" ] || snakemake_ inferred
+    snakemake_ all runs
+}
 
-python -m mtgender report "$study" || status=1
+say "study $study → results/$name"
+[ -n "$given_cores" ] || options=(--cores "$(cores)" "${options[@]}")
+if [ ${#targets[@]} -gt 0 ]; then
+    plain=1
+    make_environment .venv-producers requirements-producers.lock
+fi
+set -m                                            # what follows has process groups of its own, which end with this script
+if [ -z "$plain" ]; then
+    socket=$(mktemp -d)/papermill                 # a private folder
+    export WARM_PAPERMILL=$socket
+    python src/warm_papermill.py --serve </dev/null &
+    server=$!
+fi
+work </dev/null &
+work=$!
+echo "$$ $work" >"$mine"
+{ while alive $$; do sleep 1; done; stop; [ -z "$socket" ] || rm -rf "$(dirname "$socket")"; } </dev/null >/dev/null 2>&1 &
+watcher=$!
+set +m
+wait "$work"
+status=$?
+work=''
+if [ -n "$dry" ]; then
+    [ "$newer" = no ] || say "at most these: where prepare and infer give the same as before, nothing else is made again"
+    exit $status
+fi
+[ ${#targets[@]} -eq 0 ] || exit $status
+
+slowest=()
+[ "$mine" -nt "results/$name/manifest.json" ] || slowest=(--slowest 5)
+python -m mtgender report "$study" "${slowest[@]}" || status=1
+if [ $status != 0 ]; then
+    head -c 1000000 /dev/zero 2>/dev/null >"results/$name/.room" || say "no space is left for results/$name"
+    rm -f "results/$name/.room"
+fi
 if [ "$mode" = check ] && [ $status = 0 ]; then
     python -m mtgender check "$study" || status=1
 fi

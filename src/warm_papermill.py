@@ -12,224 +12,138 @@ import os
 import select
 import signal
 import socket
-import struct
+import subprocess
 import sys
-import time
+import tempfile
+import threading
 
-PRELOAD = ("papermill.cli", "papermill.execute", "nbclient", "nbformat", "ipykernel.kernelapp", "ipykernel.ipkernel", "IPython.display",
-           "matplotlib.pyplot", "numpy", "pandas", "pyarrow.parquet", "scipy.stats", "seaborn")
-ADDRESS = "WARM_PAPERMILL"
-
-
-def papermill(arguments):
-    """papermill itself in place of this process."""
-    os.execv(sys.executable, [sys.executable, "-m", "papermill", *arguments])
+PRELOAD = ("papermill.cli", "ipykernel.kernelapp", "matplotlib.pyplot", "numpy", "pandas", "pyarrow.parquet", "scipy.stats", "seaborn")
 
 
 def client(arguments):
-    """Hand the arguments, environment, folder and standard streams to the server; return the exit code of the notebook."""
-    address = os.environ.get(ADDRESS)
-    if not address:
-        papermill(arguments)
-    link = socket.socket(socket.AF_UNIX)
-    while True:
+    """Hand arguments, environment, folder and standard streams to the server; return the notebook's exit code."""
+    address = os.environ.get("WARM_PAPERMILL")
+    if address:
         try:
-            link.connect(address)
-            break
-        except OSError as error:
-            if not starting():
-                print(f"warm_papermill: no server at {address} ({error.strerror}); running papermill itself", file=sys.stderr)
-                papermill(arguments)
-            time.sleep(0.05)
-    message = json.dumps({"arguments": arguments, "folder": os.getcwd(), "environment": dict(os.environ)}).encode()
-    socket.send_fds(link, [struct.pack("!Q", len(message))], [0, 1, 2])
-    link.sendall(message)
-    answer = link.recv(4)
-    return struct.unpack("!i", answer)[0] if len(answer) == 4 else 1
-
-
-def starting():
-    """Whether the server named by $WARM_PAPERMILL_SERVER (a process id) lives, so that waiting for it makes sense."""
-    try:
-        os.kill(int(os.environ.get("WARM_PAPERMILL_SERVER", "")), 0)
-    except (ValueError, OSError):
-        return False
-    return True
+            with socket.socket(socket.AF_UNIX) as link, tempfile.TemporaryFile() as request:
+                link.connect(address)
+                request.write(json.dumps({"arguments": arguments, "folder": os.getcwd(), "environment": dict(os.environ)}).encode())
+                request.seek(0)
+                socket.send_fds(link, [b"?"], [0, 1, 2, request.fileno()])
+                if answer := link.recv(1):
+                    return answer[0]
+            problem = f"the server at {address} ended"
+        except (OSError, AttributeError) as error:           # no AttributeError: a system without such sockets
+            problem = f"no server at {address} ({error})"
+        print(f"warm_papermill: {problem}; running papermill itself", file=sys.stderr)
+    os.execv(sys.executable, [sys.executable, "-m", "papermill", *arguments])
 
 
 def serve():
-    """Import the stack, then fork a worker for every connection; ends when the parent process does."""
-    address, parent = os.environ[ADDRESS], os.getppid()
-    for name in PRELOAD:
-        __import__(name)
+    """Listen, import the stack, then fork a worker for every connection; ends when the parent process does."""
+    if not hasattr(os, "fork"):
+        sys.exit("warm_papermill: this system cannot fork; papermill itself runs")
+    address, parent = os.environ["WARM_PAPERMILL"], os.getppid()
     listener = socket.socket(socket.AF_UNIX)
-    old = os.umask(0o177)
     listener.bind(address)
-    os.umask(old)
-    listener.listen(64)
-    workers = {}                                             # link -> pid
+    os.chmod(address, 0o600)                                 # before it listens: nobody else was ever let in
+    listener.listen(64)                                      # who connects now is served once the stack is there
+    life, held = os.pipe()                                   # nothing is ever written: it closes when the server ends, however that comes
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)            # workers answer their callers themselves
     try:
+        list(map(__import__, PRELOAD))
         while os.getppid() == parent:
-            ready, _, _ = select.select([listener, *workers], [], [], 0.2)
-            for link in ready:
-                if link is listener:
-                    connection, _ = listener.accept()
-                    request, descriptors = receive(connection)
-                    pid = os.fork()
-                    if not pid:
-                        listener.close()
-                        connection.close()
-                        worker(request, descriptors)
-                    for descriptor in descriptors:
-                        os.close(descriptor)
-                    workers[connection] = pid
-                else:                                        # the caller is gone: end its notebook
-                    kill_group(workers.pop(link))
-                    link.close()
-            for link, pid in list(workers.items()):
-                done, status = os.waitpid(pid, os.WNOHANG)
-                if done:
-                    del workers[link]
-                    try:
-                        link.sendall(struct.pack("!i", os.waitstatus_to_exitcode(status) & 0xFF))
-                    except OSError:
-                        pass
-                    link.close()
+            if select.select([listener], [], [], 0.2)[0]:
+                link, _ = listener.accept()
+                if not os.fork():
+                    listener.close()
+                    os.close(held)
+                    worker(link, life)
+                link.close()
     finally:
-        for pid in workers.values():
-            kill_group(pid)
         os.unlink(address)
 
 
-def kill_group(pid):
-    """End a worker and the kernel it started."""
-    try:
-        os.killpg(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
-    try:
-        os.waitpid(pid, 0)
-    except ChildProcessError:
-        pass
-
-
-def receive(connection):
-    """A caller's request and its three standard streams."""
-    head, descriptors, _, _ = socket.recv_fds(connection, 8, 3)
-    size, message = struct.unpack("!Q", head)[0], b""
-    while len(message) < size:
-        message += connection.recv(size - len(message))
-    return json.loads(message), descriptors
-
-
-def worker(request, descriptors):
-    """In a forked process: take over the caller's world and run papermill's command line."""
+def worker(link, life):
+    """In a forked process: take over the caller's world, run papermill's command line, and answer with its exit code."""
     os.setpgid(0, 0)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    for target, descriptor in enumerate(descriptors):
-        os.dup2(descriptor, target)
-        os.close(descriptor)
-    os.environ.clear()
-    os.environ.update(request["environment"])
-    os.chdir(request["folder"])
-    sys.argv = ["papermill", *request["arguments"]]
-    waiting = prepare_kernel()
-    use_forked_kernel(waiting)
+    list(map(signal.signal, (signal.SIGTERM, signal.SIGCHLD), (signal.SIG_DFL, signal.SIG_DFL)))
     code = 1
     try:
-        import papermill.cli
-        papermill.cli.papermill.main(args=request["arguments"], prog_name="papermill")
+        *streams, request = socket.recv_fds(link, 1, 4)[1]
+        world = json.load(open(request))
+        for target, descriptor in enumerate(streams):
+            os.dup2(descriptor, target)
+        enter(world)
+        fork_kernel(link)
+        threading.Thread(target=end_with, args=(link, life), daemon=True).start()
+        from papermill.cli import papermill
+        papermill.main(args=world["arguments"], prog_name="papermill")
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else int(bool(end.code))
     except BaseException:
-        import traceback
-        traceback.print_exc()
-    finally:
+        sys.excepthook(*sys.exc_info())                      # unlike traceback's, lives with a full disk behind stderr
+    try:
         sys.stdout.flush()
-        sys.stderr.flush()
+        link.send(bytes([code & 0xFF]))
+    finally:
         os._exit(code)
 
 
-def prepare_kernel():
-    """Fork the kernel before any event loop exists; it waits on a pipe for its command. Returns (pid, pipe)."""
+def enter(world):
+    """The environment and folder of another process."""
+    os.environ.clear()
+    os.environ.update(world["environment"])
+    os.chdir(world["folder"])
+
+
+def end_with(*others):
+    """Wait until one of these is closed (the caller or the server is gone), then end this process and its kernel."""
+    select.select(others, [], [])
+    os.killpg(0, signal.SIGKILL)
+
+
+class Forked(subprocess.Popen):
+    """A process that was forked already; waiting and signals are subprocess's."""
+
+    def _execute_child(self, pid, *_):
+        self.pid, self._child_created = pid, True
+
+
+def fork_kernel(link):
+    """Fork the kernel before any event loop exists; jupyter_client's provisioner wakes it instead of starting a process."""
     reader, writer = os.pipe()
     pid = os.fork()
-    if pid:
-        os.close(reader)
-        return pid, writer
-    os.close(writer)
-    message = b""
-    while part := os.read(reader, 65536):
-        message += part
-    if not message:
-        os._exit(0)                                          # papermill ended without asking for a kernel
-    command = json.loads(message)
-    os.environ.clear()
-    os.environ.update(command["environment"])
-    if command["folder"]:
-        os.chdir(command["folder"])
-    sys.path[0] = ""                                         # as `python -m` has it
-    sys.argv = command["arguments"]
-    import numpy
-    numpy.random.seed()
-    from ipykernel.kernelapp import launch_new_instance
-    try:
-        launch_new_instance(argv=sys.argv[1:])
-    finally:
-        os._exit(0)
-
-
-class Forked:
-    """What jupyter_client wants of a started process, for a forked one."""
-
-    stdin = stdout = stderr = None
-    returncode = None
-
-    def __init__(self, pid):
-        self.pid = pid
-
-    def poll(self):
-        if self.returncode is None:
-            done, status = os.waitpid(self.pid, os.WNOHANG)
-            if done:
-                self.returncode = os.waitstatus_to_exitcode(status)
-        return self.returncode
-
-    def wait(self, timeout=None):
-        while self.poll() is None:
-            time.sleep(0.005)
-        return self.returncode
-
-    def send_signal(self, number):
-        if self.poll() is None:
-            os.kill(self.pid, number)
-
-    def kill(self):
-        self.send_signal(signal.SIGKILL)
-
-    def terminate(self):
-        self.send_signal(signal.SIGTERM)
-
-
-def use_forked_kernel(waiting):
-    """Let jupyter_client's local provisioner wake the waiting kernel instead of starting a process."""
+    if not pid:
+        os.close(writer)
+        link.close()
+        kernel(open(reader))
+    os.close(reader)
     from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 
-    async def launch_kernel(self, cmd, **options):
-        pid, pipe = waiting
+    async def launch_kernel(self, cmd, cwd=None, env=None, **_):
         place = next(i for i, word in enumerate(cmd) if word.startswith("ipykernel"))
-        command = {"arguments": cmd[place:], "folder": options.get("cwd"), "environment": options.get("env") or dict(os.environ)}
-        os.write(pipe, json.dumps(command).encode())
-        os.close(pipe)
+        environment = {**(env or os.environ), "JPY_PARENT_PID": str(os.getpid())}
+        command = {"arguments": cmd[place:], "folder": cwd or os.getcwd(), "environment": environment}
+        os.write(writer, json.dumps(command).encode() + b"\n")
         self.process, self.pid, self.pgid = Forked(pid), pid, None
         return self.connection_info
 
     LocalProvisioner.launch_kernel = launch_kernel
 
 
+def kernel(pipe):
+    """In the kernel's process: wait for the command (none if papermill needs no kernel), run it, end with the worker."""
+    if command := pipe.readline():
+        threading.Thread(target=lambda: pipe.read() or os._exit(1), daemon=True).start()
+        command = json.loads(command)
+        enter(command)
+        sys.path[:1], sys.argv = [], command["arguments"]    # as ipykernel's launcher has it
+        sys.modules["numpy"].random.seed()
+        sys.modules["ipykernel.kernelapp"].launch_new_instance(argv=sys.argv[1:])
+    os._exit(0)
+
+
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--serve"]:
-        serve()
-    else:
-        sys.exit(client(sys.argv[1:]))
+    sys.exit(serve() if sys.argv[1:] == ["--serve"] else client(sys.argv[1:]))

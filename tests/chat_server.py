@@ -15,6 +15,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     replies: list = []
     seen: list = []
+    whole = False                       # `default` gets all messages of the conversation, not the text of the first
 
     @staticmethod
     def default(prompt):
@@ -23,7 +24,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.seen.append(body)
-        reply = self.replies.pop(0) if self.replies else self.default(body["messages"][0]["content"])
+        reply = self.replies.pop(0) if self.replies else self.default(
+            body["messages"] if self.whole else body["messages"][0]["content"])
         status, content = (reply, b"{}") if isinstance(reply, int) else (200, json.dumps({
             "id": "1", "object": "chat.completion", "created": 0, "model": body["model"],
             "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": reply}}]}).encode())
@@ -38,10 +40,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 @contextmanager
-def running(monkeypatch, tmp_path, default):
+def running(monkeypatch, tmp_path, default, whole=False):
     """Serve on a free port, the environment pointing there, replies kept under `tmp_path`; gives the handler class."""
     pytest.importorskip("openai", reason="openai is not installed here (extra llm-judge, ./run_tests.sh --all)")
-    handler = type("OwnHandler", (Handler,), {"replies": [], "seen": [], "default": staticmethod(default)})
+    handler = type("OwnHandler", (Handler,), {"replies": [], "seen": [], "default": staticmethod(default), "whole": whole})
     httpd = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=httpd.serve_forever, daemon=True).start()
     monkeypatch.setenv("MTGENDER_LLM_BASE_URL", f"http://127.0.0.1:{httpd.server_port}/v1")

@@ -28,7 +28,8 @@ def normal(name):
 def test_locks_hold_what_pyproject_asks_for():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    wanted = {"requirements.lock": ["analysis"], "requirements-test.lock": ["analysis", "test"],
+    wanted = {"requirements.lock": ["analysis"], "requirements-test.lock": ["analysis", "test", "slurm"],
+              "requirements-slurm.lock": ["analysis", "slurm"],
               "requirements-lab.lock": ["analysis", "lab"], "requirements-producers.lock": ["producers", "producers-test"],
               "requirements-gemma.lock": ["gemma"], "requirements-llm-judge.lock": ["llm-judge", "llm-judge-test"],
               "requirements-neural.lock": ["neural", "neural-test"]}

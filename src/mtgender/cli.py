@@ -39,7 +39,9 @@ def prepare(args):
 def infer(args):
     """measure, bootstrap and test every run"""
     from mtgender import inference
-    inference.infer(study.load(args.study))
+    chosen = study.load(args.study)
+    inference.infer(chosen)
+    inference.digests(chosen)
 
 
 def notebook_parameters(path):
@@ -304,8 +306,9 @@ def reading(args):
 def executed(chosen):
     """Executed notebooks of a study as it is now, sorted; copies of systems and languages it no longer has are left out."""
     runs = {f"{study.file_name(system)}.{code}" for kind in ("scores", "annotations") for system, code in chosen.runs(kind)}
-    found = sorted(chosen.notebooks.rglob("*.ipynb"))
-    return [p for p in found if study_level(chosen, p) or p.stem in runs or p.stem in chosen.languages]
+    runs |= {".".join((study.file_name(source), study.file_name(system), code)) for source, system, code in data.counted_runs(chosen)}
+    runs |= {*chosen.languages, *(code for _, code in chosen.runs("translations"))}
+    return [p for p in sorted(chosen.notebooks.rglob("*.ipynb")) if study_level(chosen, p) or p.stem in runs]
 
 
 def study_level(chosen, path):
@@ -347,15 +350,18 @@ def _reading_copy(chosen, notebooks):
 
 
 def _site(chosen, notebooks):
-    """One nbconvert call for all executed notebooks, and an index."""
+    """One nbconvert call for all notebooks executed since their page was made, and an index."""
     site, flat = chosen.results / "site", chosen.results / ".site"
     shutil.rmtree(flat, ignore_errors=True)
     flat.mkdir(parents=True)
     names = {p: page_name(chosen, p) for p in notebooks}
-    for path, name in names.items():
-        shutil.copyfile(path, flat / f"{name}.ipynb")
-    subprocess.run([sys.executable, "-m", "nbconvert", "--to", "html", "--log-level", "ERROR", "--output-dir", str(site),
-                    *(str(flat / f"{n}.ipynb") for n in names.values())], check=True)
+    pages = {path: site / f"{name}.html" for path, name in names.items()}
+    newer = [p for p, page in pages.items() if not page.is_file() or page.stat().st_mtime < p.stat().st_mtime]
+    for path in newer:
+        shutil.copyfile(path, flat / f"{names[path]}.ipynb")
+    if newer:
+        subprocess.run([sys.executable, "-m", "nbconvert", "--to", "html", "--log-level", "ERROR", "--output-dir", str(site),
+                        *(str(flat / f"{names[p]}.ipynb") for p in newer)], check=True)
     shutil.rmtree(flat)
     groups = {}
     for path, name in names.items():
@@ -406,8 +412,16 @@ def colophon(chosen, **parameters):
     versions = {name: importlib.metadata.version(name) for name in ("numpy", "pandas", "scipy", "matplotlib", "papermill")}
     rows = [("mtgender", __version__), ("commit", git_commit() or "unknown"),
             ("python", platform.python_version()), *versions.items(), *((f"parameter {k}", v) for k, v in parameters.items()),
-            *((f"sha256 {display_path(f)}", sha256(f)[:16]) for f in (*chosen.source_files(), *chosen.files()))]
+            *((f"sha256 {display_path(f)}", sha256(f)[:16]) for f in (*chosen.source_files(), *_own_files(chosen, **parameters)))]
     return pd.DataFrame(rows, columns=["item", "value"])
+
+
+def _own_files(chosen, language=None, system=None, **_):
+    """Input files of a notebook: all of the study, or without those that belong to other runs and languages only."""
+    runs = {(s, code): getattr(chosen, kind)[s].files(code) for kind in study.KINDS for s, code in chosen.runs(kind)}
+    others = {f for (s, code), files in runs.items() for f in files if language and (code != language or system not in (None, s))}
+    own = {f for (s, code), files in runs.items() for f in files if code == language and system in (None, s)}
+    return [f for f in chosen.files() if f not in others - own]
 
 
 def manifest(args):
@@ -437,8 +451,15 @@ def report(args):
     for problem in runs.loc[runs["status"] == "refused", "problem"]:
         print(f"refused   {problem}")
         failed += 1
+    taken = []
     for path in executed(chosen):
-        content = json.loads(path.read_text(encoding="utf-8"))
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError:
+            print(f"failed    {display_path(path)}: half written, by a run that was stopped or had no space left")
+            failed += 1
+            continue
+        taken.append((content["metadata"].get("papermill", {}).get("duration") or 0, path))
         if not content["metadata"].get("papermill", {}).get("exception"):
             continue
         count, error = next(((c["execution_count"], o) for c in content["cells"] for o in c.get("outputs", [])
@@ -448,6 +469,8 @@ def report(args):
         print(f"failed    {content['metadata']['papermill']['input_path']}, cell {count}: {error['ename']}: {error['evalue'][:300]}\n"
               f"          executed copy: {display_path(path)}")
         failed += 1
+    for seconds, path in sorted(taken, reverse=True)[:args.slowest]:
+        print(f"{seconds:7.1f} s {path.relative_to(chosen.notebooks).with_suffix('')}")
     return 1 if failed else 0
 
 
@@ -525,8 +548,9 @@ def parser():
     several = (("--language",), {"action": "extend", "nargs": "+", "metavar": "CODE", "help": "one or several; default: all of the study"})
     made = [(("--study",), {"default": DEFAULT}), several, (("--limit",), {"type": int, "help": "only the first N pairs"}),
             (("--out",), {"type": Path, "help": "folder (default results/<study>/produced)"})]
-    for function in (prepare, infer, reading, manifest, report, check):
+    for function in (prepare, infer, reading, manifest, check):
         add(function)
+    add(report, (("--slowest",), {"type": int, "default": 0, "metavar": "N", "help": "also the N slowest notebooks"}))
     add(rescore, (("--accept",), {"action": "store_true"}), (("--limit",), {"type": int}))
     model = (("--model",), {"metavar": "MODEL", "help": "checkpoint, folder or hub name of a neural metric; the command of `command`"})
     named = (("--as",), {"dest": "name", "metavar": "NAME", "help": "name of the folder and of the system; default: the producer's own"})

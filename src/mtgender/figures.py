@@ -6,12 +6,13 @@ A figure is written as PNG and SVG with a CSV of the numbers it shows, and rewri
 from __future__ import annotations
 
 import io
+import textwrap
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import seaborn as sns
-from scipy import stats
+from scipy import optimize, stats
 
 from mtgender import data, isco, tables
 
@@ -346,3 +347,374 @@ def text_types(scores, title):
              xlabel="mean d, % of range (± 1.96 standard errors)")
     return figure
 
+
+
+def equal_terms(frame, languages):
+    """Preference of every metric run as observed and at equal length and word frequency, by language.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        From `robustness.confound`; metric runs are shown.
+    languages : sequence of str
+    """
+    own = frame[(frame["role"] == "metric") & frame["signed_pct"].notna()]
+    parts = [(code, own[own["language"] == code].sort_values("signed_pct", ascending=False)) for code in languages]
+    parts = [(code, part) for code, part in parts if len(part)]
+    figure, axis = plt.subplots(figsize=(WIDTH, 1.5 + 0.25 * (len(own) + 0.6 * len(parts))))
+    y, names = 0.0, []
+    for place, (code, part) in enumerate(parts):
+        top = y
+        for row in part.itertuples():
+            axis.plot([row.signed_pct, row.intercept_pct], [y - 0.13, y + 0.13], color="#c3c6cb", lw=1.2, zorder=1)
+            for value, low, high, shift, kept in ((row.signed_pct, row.signed_low_pct, row.signed_high_pct, -0.13, True),
+                                                  (row.intercept_pct, row.intercept_low_pct, row.intercept_high_pct, 0.13, False)):
+                colour = NEUTRAL if kept else MASCULINE if low > 0 else FEMININE if high < 0 else INK
+                axis.errorbar(value, y + shift, xerr=[[value - low], [high - value]], fmt="o", ms=4.5, color=colour, elinewidth=1,
+                              mfc="white" if kept or "extrapolated" in row.note else colour, mec=colour, zorder=3)
+            names.append((y, f"{row.label}  {code.upper()}"))
+            y += 1
+        if place % 2:
+            axis.axhspan(top - 0.8, y - 0.2, color="#f3f4f6", lw=0, zorder=0)
+        y += 0.6
+    _zero(axis)
+    axis.set(yticks=[p for p, _ in names], yticklabels=[n for _, n in names], ylim=(max(y, 1.6) - 0.8, -0.8),
+             xlabel="mean difference, % of the evaluator's range\n(← feminine preferred | masculine preferred →)",
+             title="Is it only that feminine forms are longer and rarer?")
+    axis.tick_params(axis="y", length=0)
+    marks = [(NEUTRAL, "white", "as observed, S%"), (MASCULINE, MASCULINE, "at equal length and frequency: masculine"),
+             (FEMININE, FEMININE, "feminine"), (INK, INK, "interval holds 0"), (MASCULINE, "white", "hollow: extrapolated")]
+    figure.legend(handles=[mpl.lines.Line2D([], [], marker="o", ls="", ms=5, mec=edge, mfc=face, label=text) for edge, face, text in marks],
+                  loc="outside lower center", ncols=5, fontsize=7, handletextpad=0.1, columnspacing=1)
+    return figure
+
+
+def analyses(frame):
+    """What every analysis says of every metric run: side and significance.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        From `robustness.robustness` (the long one).
+    """
+    own = frame[frame["role"] == "metric"]
+    names = (own["variant"] + (" " + own["member"]).where(own["member"] != "", "")).str.replace("a major group left out", "without group")
+    own = own.assign(row=names, column=own["system"] + " " + own["language"].str.upper())
+    rows, columns = list(dict.fromkeys(own["row"])), list(dict.fromkeys(own["column"]))
+    kinds = {"masculine, significant": MASCULINE, "masculine": "#c3d3e8", "neither": "#e5e7ea", "feminine": "#efcfc8",
+             "feminine, significant": FEMININE}
+    side = np.sign(own["value"]).fillna(0).astype(int)
+    own["kind"] = (2 - side * (1 + own["significant"].fillna(False).astype(int))).where(own["value"].notna())
+    cells = own.pivot(index="row", columns="column", values="kind").reindex(index=rows, columns=columns)
+    figure, axis = plt.subplots(figsize=(max(4.2, 2.6 + 0.36 * len(columns)), 2.1 + 0.19 * len(rows)))
+    axis.pcolormesh(np.ma.masked_invalid(cells.to_numpy(float)), cmap=mpl.colors.ListedColormap(list(kinds.values())), vmin=-0.5, vmax=4.5,
+                    edgecolors="white", linewidth=1.5)
+    axis.set(xticks=np.arange(len(columns)) + 0.5, yticks=np.arange(len(rows)) + 0.5, yticklabels=rows, ylim=(max(len(rows), 1), 0),
+             title="Every analysis, every metric run")
+    axis.set_xticklabels(columns, rotation=60, ha="right", rotation_mode="anchor")
+    axis.tick_params(length=0, labelsize=7)
+    sns.despine(ax=axis, left=True, bottom=True)
+    figure.legend(handles=[plt.Rectangle((0, 0), 1, 1, facecolor=c, lw=0) for c in kinds.values()], labels=list(kinds),
+                  loc="outside lower center", ncols=3, fontsize=7)
+    return figure
+
+
+def spread(wanted, gap):
+    """Places at least `gap` apart, in the same order, as near to the wanted ones as can be (least squares).
+
+    Examples
+    --------
+    >>> spread([0.0, 0.1, 5.0], 1.0).round(2).tolist()
+    [-0.45, 0.55, 5.0]
+    """
+    wanted = np.asarray(wanted, float)
+    order = np.argsort(wanted, kind="stable")
+    steps = gap * np.arange(len(wanted))
+    places = np.empty(len(wanted))
+    places[order] = optimize.isotonic_regression(wanted[order] - steps).x + steps if len(wanted) else []
+    return places
+
+
+def quadrants(frame, split, corners, title, xlabel, ylabel):
+    """Two figures of the same occupations, the four corners named and counted, some occupations labelled at the sides.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        x (a share), y, title, named (bool: labelled); rows without x or y are left out.
+    split : (float, float)
+        Where x and y part.
+    corners : dict
+        (sign of x, sign of y) to the name of that corner.
+    title, xlabel, ylabel : str
+    """
+    shown = frame.dropna(subset=["x", "y"])
+    low, high = (min(shown["y"].min(), split[1]), max(shown["y"].max(), split[1])) if len(shown) else (-1.0, 1.0)
+    reach = max(high - low, 1e-9)
+    figure, axis = plt.subplots(figsize=(WIDTH, 5.8))
+    axis.scatter(shown["x"], shown["y"], s=np.where(shown["named"], 20, 9), linewidths=0, alpha=0.85, zorder=3,
+                 c=np.where(shown["y"] > split[1], MASCULINE, np.where(shown["y"] < split[1], FEMININE, NEUTRAL)))
+    axis.plot([split[0]] * 2, [low - 0.3 * reach, high + 0.3 * reach], color=INK, lw=0.7, ls=":", zorder=0)
+    axis.plot([0, 1], [split[1]] * 2, color=INK, lw=0.7, ls=":", zorder=0)
+    axis.set(title=title, xlabel=xlabel, ylabel=ylabel, xlim=(-0.46, 1.46), xticks=[0, 0.25, 0.5, 0.75, 1],
+             ylim=(low - 0.15 * reach, high + 0.15 * reach))
+    for (right, up), name in corners.items():
+        n = int(((np.sign(shown["x"] - split[0]) == right) & (np.sign(shown["y"] - split[1]) == up)).sum())
+        axis.text(0.99 if right > 0 else 0.01, 0.995 if up > 0 else 0.005, f"{name} ({n})", transform=axis.transAxes, fontsize=8,
+                  color=MASCULINE if up > 0 else FEMININE, ha="right" if right > 0 else "left", va="top" if up > 0 else "bottom")
+    for right in (False, True):
+        own = shown[shown["named"] & ((shown["x"] > split[0]) == right)]
+        for (x, y), name, place in zip(own[["x", "y"]].to_numpy(), own["title"], spread(own["y"], 0.05 * reach)):
+            axis.annotate("\n".join(textwrap.wrap(name, 26, max_lines=2, placeholder=" …")), (x, y), fontsize=6.5, va="center",
+                          xytext=(1.06 if right else -0.06, place), ha="left" if right else "right", linespacing=0.95,
+                          arrowprops={"arrowstyle": "-", "color": "#c3c6cb", "lw": 0.5, "shrinkA": 0, "shrinkB": 2, "zorder": 1,
+                                      "relpos": (0 if right else 1, 0.5)})
+    return figure
+
+
+def heat_map(values, title, bar):
+    """Numbers of groups (rows) by language (columns) as colours around 0, with the numbers in the cells.
+
+    Parameters
+    ----------
+    values : DataFrame
+        Index row names, columns short names; a missing value is an empty cell with a dash.
+    title, bar : str
+        Heading, and what the colours mean.
+    """
+    colours = mpl.colors.LinearSegmentedColormap.from_list("masculine", [FEMININE, "#ffffff", MASCULINE])
+    reach = float(np.nanmax(np.abs(values.to_numpy(float)), initial=0)) or 1.0
+    figure, axis = plt.subplots(figsize=(WIDTH, 1.3 + 0.31 * len(values)))
+    if values.empty:
+        axis.set(title=f"{title}: no figures", xticks=[], yticks=[])
+        return figure
+    mesh = axis.imshow(values.to_numpy(float), cmap=colours, vmin=-reach, vmax=reach, aspect="auto")
+    for (y, x), value in np.ndenumerate(values.to_numpy(float)):
+        axis.text(x, y, tables.fixed(value, 1), ha="center", va="center", fontsize=8, color="white" if abs(value) > 0.7 * reach else INK)
+    axis.set(xticks=range(values.shape[1]), xticklabels=values.columns, yticks=range(len(values)), title=title,
+             yticklabels=[_short(name, 46) for name in values.index])
+    axis.tick_params(length=0)
+    sns.despine(ax=axis, left=True, bottom=True)
+    figure.colorbar(mesh, ax=axis, label=bar, shrink=0.9, pad=0.02)
+    return figure
+
+
+def stacked(values, bin_width=0.04, most=10, dx=0.021, height=0.6):
+    """Where points of one row stand so that equal or near values do not cover each other; no chance in it.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n,)
+    bin_width : float
+        Values nearer than this to the lowest of their heap stand above each other.
+    most : int
+        Points in a column; a heap with more of them gets several columns, centred on the values.
+    dx, height : float
+        Distance of columns; height of a full column.
+
+    Returns
+    -------
+    x, y : ndarray, shape (n,)
+        x differs from the value only where a heap has several columns; y lies within half the height around 0.
+    """
+    x, y = np.array(values, float), np.zeros(len(values))
+    order, heaps = np.argsort(x, kind="stable"), []
+    for i in order:
+        if not heaps or x[i] - x[heaps[-1][0]] >= bin_width:
+            heaps.append([])
+        heaps[-1].append(i)
+    for own in map(np.array, heaps):
+        columns = -(-len(own) // most)
+        column, place = np.arange(len(own)) % columns, np.arange(len(own)) // columns
+        inside = np.bincount(column)[column]                                  # points of the own column
+        y[own] = (place - (inside - 1) / 2) * height / most
+        x[own] += (column - (columns - 1) / 2) * dx
+    return x, y
+
+
+def strip(frame, title, level=0.95):
+    """All unit groups of one run by major group: nGPD against 0.5.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        From `systems.strip_frame`: level (1, 4), group, major, title, texts, ngpd (missing: no gendered text), low, high.
+    title : str
+    level : float
+        Of the intervals of the major groups, for the legend.
+
+    Returns
+    -------
+    Figure
+        A point is a unit group, its area goes with the number of gendered texts; the diamond below is the major group, all its texts
+        pooled. Numbers at the ends count the unit groups that are always feminine or always masculine.
+    """
+    majors_ = frame[frame["level"] == 1].sort_values("group")
+    units = frame[(frame["level"] == 4) & frame["ngpd"].notna()].sort_values("group")
+    figure, axis = plt.subplots(figsize=(WIDTH, 1.3 + 0.62 * max(len(majors_), 1)))
+    largest = max(int(units["texts"].max()) if len(units) else 1, 1)
+
+    def area(texts):
+        return 4 + 16 * np.asarray(texts, float) / largest
+
+    for y, row in enumerate(majors_.itertuples()):
+        own = units[units["major"] == row.group]
+        axis.axhspan(y - 0.46, y + 0.46, color="#f6f7f8", zorder=0, lw=0)
+        if not len(own):
+            axis.text(0, y, "no gendered text", ha="center", va="center", fontsize=7, color=NEUTRAL, zorder=5,
+                      bbox={"facecolor": "#f6f7f8", "edgecolor": "none", "pad": 1})
+            continue
+        x, up = stacked(own["ngpd"])
+        axis.scatter(x, y - 0.1 - up, s=area(own["texts"]), linewidths=0, alpha=0.8, zorder=2,
+                     c=np.where(own["ngpd"] > 0, MASCULINE, np.where(own["ngpd"] < 0, FEMININE, NEUTRAL)))
+        axis.plot([row.low, row.high], [y + 0.33] * 2, color=INK, lw=1.4, zorder=3, solid_capstyle="butt")
+        axis.scatter([row.ngpd], [y + 0.33], marker="D", s=17, color=INK, edgecolors="white", linewidths=0.6, zorder=4)
+        for value, place, side, colour in ((-1, -1.24, "right", FEMININE), (1, 1.24, "left", MASCULINE)):
+            count = int((own["ngpd"].round(9) == value).sum())
+            axis.text(place, y - 0.1, str(count) if count else "", ha=side, va="center", fontsize=7.5, color=colour)
+    axis.axvline(0, color=INK, lw=0.8, zorder=1)
+    titles = isco.table()["title"]
+    if not len(majors_):
+        axis.text(0, 0, "no unit group", ha="center", va="center", fontsize=7, color=NEUTRAL)
+    axis.set(yticks=range(len(majors_)), ylim=(max(len(majors_), 1) - 0.5, -0.5), xlim=(-1.4, 1.4), xticks=[-1, -0.5, 0, 0.5, 1],
+             title=title, yticklabels=[f"{c} {_short(titles[c], 32)}" for c in majors_["group"]],
+             xlabel="nGPD (−1 always feminine, 1 always masculine)\nnumbers: unit groups at −1 and at 1; equal values side by side")
+    axis.tick_params(axis="y", length=0)
+    sns.despine(ax=axis, left=True)
+    handles = [plt.Line2D([], [], marker="D", color=INK, ms=4, lw=1.4, label=f"major group, texts pooled, {100 * level:g}% interval")]
+    handles += [plt.Line2D([], [], marker="o", ls="", color=NEUTRAL, ms=float(np.sqrt(area(n))),
+                           label=f"unit group, {n} text{'s' * (n > 1)}") for n in sorted({1, largest})]
+    figure.legend(handles=handles, loc="outside lower center", ncols=3, fontsize=7.5)
+    return figure
+
+
+def detector_calibration(frame, threshold=0.8):
+    """What the ISCO filter of the llm detector keeps, by threshold and language.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        data/detectors/calibration.csv: language, threshold, kept_right, kept_wrong with _low and _high, kept_masculine, kept_feminine.
+    threshold : float
+        The one in use, drawn as a line.
+    """
+    languages = list(dict.fromkeys(frame["language"]))
+    columns = min(3, len(languages))
+    figure, axes = plt.subplots(-(-len(languages) // columns), columns, figsize=(WIDTH, 1.0 + 1.55 * -(-len(languages) // columns)),
+                                sharex=True, sharey=True, squeeze=False)
+    for axis, code in zip(axes.flat, languages):
+        own = frame[frame["language"] == code]
+        x = own["threshold"]
+        for name, colour, label in (("kept_right", INK, "term and its own entry"), ("kept_wrong", NEUTRAL, "term and another entry")):
+            axis.fill_between(x, own[f"{name}_low"], own[f"{name}_high"], color=colour, alpha=0.15, lw=0)
+            axis.plot(x, own[name], color=colour, lw=1.3, ls="-" if name == "kept_right" else "--", label=label)
+        for name, colour in (("masculine", MASCULINE), ("feminine", FEMININE)):
+            axis.plot(x, own[f"kept_{name}"], color=colour, lw=1, label=f"{name} form and its own entry")
+        axis.axvline(threshold, color=INK, lw=0.8, ls=":", label=f"threshold {threshold:g}")
+        axis.set(title=code.upper(), xlim=(0.74, frame["threshold"].max()), ylim=(-0.03, 1.03))
+    for axis in axes.flat[len(languages):]:
+        axis.set_axis_off()
+    axes[-1, len(axes[-1]) // 2].set_xlabel("least similarity (e5 cosine) that is kept")
+    axes[len(axes) // 2, 0].set_ylabel("share kept")
+    figure.legend(*axes.flat[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=7)
+    return figure
+
+
+def interval_coverage(frame, studied):
+    """Simulated coverage of the intervals of evaluator measures, with Monte Carlo intervals.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        From `simulation.evaluator_coverage`, `range_coverage` and `error_coverage`: quantity, design, effect, interval, nominal, coverage
+        with _low and _high.
+    studied : sequence of str
+        Names of the intervals that the study's own tables show (filled); others are open.
+    """
+    quantities = list(dict.fromkeys(frame["quantity"]))
+    keys = sorted(dict.fromkeys(zip(frame["quantity"], frame["design"], frame["effect"].fillna(-1))), key=lambda k: quantities.index(k[0]))
+    place = {key: y for y, key in enumerate(keys)}
+    others = [name for name in dict.fromkeys(frame["interval"]) if name not in studied]
+    figure, axis = plt.subplots(figsize=(WIDTH, 1.2 + 0.19 * len(keys)))
+    for k, quantity in enumerate(quantities):
+        own = [y for (q, *_), y in place.items() if q == quantity]
+        if k % 2 == 0:
+            axis.axhspan(min(own) - 0.5, max(own) + 0.5, color="#f3f4f6", lw=0, zorder=0)
+    nominal = frame["nominal"].iloc[0]
+    axis.axvline(nominal, color=INK, lw=0.9, zorder=1)
+    for row in frame.itertuples():
+        own = row.interval in studied
+        y = place[row.quantity, row.design, -1 if np.isnan(row.effect) else row.effect] + (-0.17 if own else 0.17)
+        colour = MASCULINE if own else (FEMININE if row.interval == others[0] else NEUTRAL)
+        axis.errorbar(row.coverage, y, xerr=[[row.coverage - row.coverage_low], [row.coverage_high - row.coverage]], fmt="o", ms=3.6,
+                      color=colour, mfc=colour if own else "white", elinewidth=0.9, zorder=3)
+    handles = [plt.Line2D([], [], color=INK, lw=0.9, label=f"nominal, {100 * nominal:g}%"),
+               plt.Line2D([], [], marker="o", ls="", color=MASCULINE, ms=4, label="as in the study (percentile)")]
+    handles += [plt.Line2D([], [], marker="o", ls="", color=FEMININE if name == others[0] else NEUTRAL, mfc="white", ms=4, label=name)
+                for name in others]
+    figure.legend(handles=handles, loc="outside lower center", ncols=4, fontsize=7.5)
+    axis.set(yticks=range(len(keys)), ylim=(len(keys) - 0.4, -0.6), xlim=(min(0.8, frame["coverage_low"].min() - 0.01), 1.005),
+             yticklabels=[f"{q} · {d}" + ("" if e < 0 else f" · S = {tables.fixed(e)} sd") for q, d, e in keys],
+             xlabel="share of samples whose interval holds the true value\n(bars: 95% Monte Carlo interval)",
+             title="SIMULATED: coverage of the intervals, evaluators")
+    axis.tick_params(axis="y", labelsize=7.5, length=0)
+    return figure
+
+
+def group_coverage(frame, studied):
+    """Simulated coverage of the intervals of nGPD by number of unit groups, one panel a share p.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        From `simulation.system_coverage`, unit groups redrawn: p, groups, interval, nominal, coverage with _low and _high.
+    studied : sequence of str
+        As in `interval_coverage`.
+    """
+    values, sizes = list(dict.fromkeys(frame["p"])), sorted(frame["groups"].unique())
+    figure, axes = plt.subplots(1, len(values), figsize=(WIDTH, 2.9), sharey=True, squeeze=False)
+    for axis, p in zip(axes[0], values):
+        axis.axhline(frame["nominal"].iloc[0], color=INK, lw=0.8, zorder=0)
+        for name in dict.fromkeys(frame["interval"]):
+            own = frame[(frame["p"] == p) & (frame["interval"] == name)].sort_values("groups")
+            colour, line = (MASCULINE, "-") if name in studied else (NEUTRAL, ":") if name == "BCa" else (FEMININE, "--")
+            marker = "s" if name == studied[-1] else "o"
+            axis.errorbar([sizes.index(g) for g in own["groups"]], own["coverage"], fmt=marker, ls=line, ms=3.5, lw=1.1, color=colour,
+                          mfc=colour if name in studied else "white", elinewidth=0.8, label=name + " (as in the study)" * (name in studied),
+                          yerr=[own["coverage"] - own["coverage_low"], own["coverage_high"] - own["coverage"]])
+        axis.set(title=f"p = {p:g}", xticks=range(len(sizes)), xticklabels=[f"{g:g}" for g in sizes], ylim=(0, 1.03))
+        axis.tick_params(labelsize=7.5)
+    axes[0, 0].set_ylabel("coverage")
+    figure.supxlabel("SIMULATED: unit groups of a group, drawn anew", fontsize=9)
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=4, fontsize=7)
+    return figure
+
+
+def power_curves(curve, observed=()):
+    """Power of the t-test by true S: noncentral t as lines, simulated runs as dots.
+
+    Parameters
+    ----------
+    curve : DataFrame
+        From `simulation.power_table`: texts, level, effect (sd of d), formula, simulated.
+    observed : array_like
+        |S| of real runs in sd of d, as ticks.
+    """
+    levels, texts = list(dict.fromkeys(curve["level"])), list(dict.fromkeys(curve["texts"]))
+    figure, axes = plt.subplots(1, len(levels), figsize=(WIDTH, 3.0), sharey=True, squeeze=False)
+    colours = dict(zip(texts, (FEMININE, MASCULINE, NEUTRAL, INK)))
+    top, observed = curve["effect"].max(), np.asarray(observed, float)
+    for axis, level in zip(axes[0], levels):
+        axis.axhline(0.8, color=INK, lw=0.7, ls=":", zorder=0)
+        for k in texts:
+            own = curve[(curve["level"] == level) & (curve["texts"] == k)]
+            axis.plot(own["effect"], own["formula"], color=colours[k], lw=1.3, label=f"{k} text{'s' * (k != 1)} an occupation")
+            axis.plot(own["effect"], own["simulated"], "o", color=colours[k], ms=2.2)
+        axis.vlines(observed[observed <= top], -0.09, -0.04, color=INK, lw=1.2)
+        axis.set(title=level, xlim=(0, top), ylim=(-0.1, 1.02))
+    axes[0, 0].set_ylabel("probability of being found")
+    beyond = int((observed > top).sum())
+    note = f"; bars below: real metric runs, {beyond} of {len(observed)} lie beyond" if len(observed) else ""
+    figure.supxlabel(f"true |S|, sd of d (lines: formula; dots: SIMULATED{note})", fontsize=9)
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=len(texts), fontsize=7.5)
+    return figure

@@ -7,12 +7,15 @@ sensitivity to how occupations are weighted; they do not speak of new texts. The
 
 from __future__ import annotations
 
+import hashlib
+from dataclasses import fields
+
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import special, stats
 
 from mtgender import data, preference
-from mtgender.study import InputError
+from mtgender.study import InputError, file_name
 from mtgender.study import load as load_study
 
 EQUAL = 1e-12  # occupation means whose sd is below this share of the largest are one value
@@ -91,6 +94,60 @@ def percentile_interval(replicates, level=0.95):
         Low and high, shape (columns,); linear between order statistics, as numpy, scipy and arch have it.
     """
     return tuple(np.quantile(replicates, [(1 - level) / 2, (1 + level) / 2], axis=0))
+
+
+def bca_interval(replicates, estimate, jackknife, level=0.95):
+    """Bias-corrected and accelerated interval (Efron 1987) of bootstrap replicates, beside the percentile one.
+
+    Parameters
+    ----------
+    replicates : ndarray, shape (replicates, columns)
+    estimate : ndarray, shape (columns,)
+        From the sample itself.
+    jackknife : ndarray, shape (n_blocks, columns)
+        The estimate with one block left out; for means see `leave_one_out`.
+    level : float
+
+    Returns
+    -------
+    (ndarray, ndarray)
+        Low and high, shape (columns,), linear between order statistics. Where the correction is undefined (all replicates equal, or all
+        on one side of the estimate) the percentile interval stands in its place.
+    """
+    drawn, ends = np.sort(replicates, axis=0), np.array([(1 - level) / 2, (1 + level) / 2])
+    slack = EQUAL * np.abs(drawn).max(axis=0)                        # equal values that a sum has rounded apart
+    below = ((drawn < estimate - slack).mean(axis=0) + (drawn <= estimate + slack).mean(axis=0)) / 2
+    away = jackknife.mean(axis=0) - jackknife
+    away = np.divide(away, np.abs(away).max(axis=0), out=np.zeros_like(away), where=away.any(axis=0))
+    square = (away**2).sum(axis=0)
+    acceleration = np.divide((away**3).sum(axis=0), 6 * square**1.5, out=np.zeros_like(square), where=square > 0)
+    defined = (below > 0) & (below < 1)
+    bias = special.ndtri(np.where(defined, below, 0.5))
+    z = bias + special.ndtri(ends)[:, None]
+    levels = np.where(defined, special.ndtr(bias + z / (1 - acceleration * z)), ends[:, None])
+    place = levels * (len(drawn) - 1)
+    lower = np.floor(place).astype(int)
+    first = np.take_along_axis(drawn, lower, axis=0)
+    return tuple(first + (place - lower) * (np.take_along_axis(drawn, np.minimum(lower + 1, len(drawn) - 1), axis=0) - first))
+
+
+def leave_one_out(values):
+    """Means with one block left out: what `bca_interval` needs of a mean.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n_blocks, columns)
+
+    Returns
+    -------
+    ndarray, shape (n_blocks, columns)
+
+    Examples
+    --------
+    >>> leave_one_out(np.array([[1.0], [2.0], [6.0]])).ravel().tolist()
+    [4.0, 3.5, 1.5]
+    """
+    return (values.sum(axis=0) - values) / (len(values) - 1)
 
 
 def t_test(means):
@@ -454,6 +511,50 @@ def infer(study):
     return result
 
 
+def digests(study):
+    """What each notebook of one run or one language reads, as a hash: it is made again when that changes, not when others do.
+
+    Parameters
+    ----------
+    study : Study
+        Its prepared and inferred frames are read.
+
+    Returns
+    -------
+    dict
+        `scores/<system>.<language>`, `annotations/<system>.<language>`, `systems/<source>.<system>.<language>` and
+        `languages/<language>` (texts and translations, not scores or annotations) -> SHA-256 of the rows of every frame, of the study's
+        settings and of the system's own entry. Also written to `digests/` under these names.
+    """
+    frames = {path.stem: pd.read_parquet(path) for folder in (study.prepared, study.inference) for path in sorted(folder.glob("*.parquet"))}
+    frames["runs"] = data.read_runs(study)
+    rows = {}                                                   # frame, language, system or label -> hashes of its rows, in order
+    for name, frame in frames.items():
+        if "language" in frame and name != "language_means":
+            hashes = pd.util.hash_pandas_object(frame, index=False)
+            for names in [frame[c] for c in ("system", "label") if c in frame] or [pd.Series("", frame.index)]:
+                groups = hashes.groupby([frame["language"], names], sort=False)
+                rows |= {(name, *key, names.name): part.to_numpy().tobytes() for key, part in groups}
+    settings = repr([(f.name, value) for f in fields(study) if isinstance(value := getattr(study, f.name), (str, int, float))])
+
+    def digest(language, system, *more):
+        chosen = [(key, rows[key]) for key in sorted(rows, key=str) if key[1] == language and key[2] in ("", system)]
+        return hashlib.sha256(repr((settings, chosen, more)).encode()).hexdigest()
+
+    found = {f"{kind}/{file_name(s)}.{code}": digest(code, s, getattr(study, kind)[s])
+             for kind in ("scores", "annotations") for s, code in study.runs(kind)}
+    cards = {entry.label: entry for entry in study.translations.values()}
+    found |= {f"systems/{file_name(source)}.{file_name(s)}.{code}": digest(code, s, cards.get(s))
+              for source, s, code in data.counted_runs(study)}
+    translated = ("pairs", "genders", "gender_counts", "system_runs", "system_groups")
+    for code in dict.fromkeys([*study.languages, *(code for _, code in study.runs("translations")), *data.counted_languages(study)]):
+        chosen = [(key, rows[key]) for key in sorted(rows, key=str) if key[1] == code and key[0] in translated]
+        found[f"languages/{code}"] = hashlib.sha256(repr((settings, chosen)).encode()).hexdigest()
+    for name, text in found.items():
+        data.replace(study.results / "digests" / name, lambda p, text=text: p.write_text(text + "\n"))
+    return found
+
+
 def _with_interval(*names):
     return [f"{name}{end}" for name in names for end in ("", "_low", "_high")]
 
@@ -491,7 +592,7 @@ class Results:
     Attributes
     ----------
     study : Study
-    runs, pairs, scores, annotations, gender_counts : DataFrame
+    runs, pairs, scores, annotations, genders, gender_counts, neutral, repeats : DataFrame
         As `data.prepare` wrote them.
     occupations, score_runs, score_summaries, ranges, pair_means, language_means, error_occupations, error_runs, system_runs,
     system_groups : DataFrame
@@ -503,7 +604,8 @@ class Results:
         self._frames = {}
 
     def __getattr__(self, name):
-        if name.startswith("_") or name not in (*FRAMES, "runs", "pairs", "scores", "annotations", "gender_counts"):
+        if name.startswith("_") or name not in (*FRAMES, "runs", "pairs", "scores", "annotations", "genders", "gender_counts",
+                                                              "neutral", "repeats"):
             raise AttributeError(name)
         if name not in self._frames:
             folder = self.study.inference if name in FRAMES else self.study.prepared

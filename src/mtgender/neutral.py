@@ -84,7 +84,8 @@ def table(results):
     one = frame.drop_duplicates(["system", "language"])
     printed = pd.DataFrame({
         "Evaluator": one["label"].to_numpy(), "Language": [tables.language_name(c) for c in one["language"]],
-        "role": one["role"].to_numpy(), "texts": one["n"].astype(str).to_numpy(), **{f"{name}, % of range": wide[name].to_numpy() for name in wide.columns},
+        "role": one["role"].to_numpy(), "texts": one["n"].astype(str).to_numpy(),
+        **{f"{name}, % of range": wide[name].to_numpy() for name in wide.columns},
         "best % m / f / n": [" / ".join(tables.fixed(100 * v, 0) for v in row) for row in one[[f"best_{v}" for v in VARIANTS]].to_numpy()]})
     return frame[columns], printed
 

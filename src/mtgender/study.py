@@ -17,7 +17,7 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 LANGUAGES = {
     "ar": "Arabic", "cs": "Czech", "de": "German", "el": "Greek", "en": "English", "es": "Spanish", "fr": "French",
-    "is": "Icelandic", "ru": "Russian", "uk": "Ukrainian",
+    "is": "Icelandic", "it": "Italian", "nl": "Dutch", "pt": "Portuguese", "ru": "Russian", "sr": "Serbian", "uk": "Ukrainian",
 }
 ROLES = ("metric", "fluency", "control")
 # whose labour figures go with a language; Ukraine has none by ISCO-08
@@ -195,8 +195,9 @@ class System:
         return [repeats[k] for k in sorted(repeats)] or [whole]
 
     def role(self, language):
-        """metric, fluency or control."""
-        return self.roles.get(language, "metric")
+        """metric, fluency or control; of a language that was not tested, what all tested ones agree on, else metric."""
+        tested = set(self.roles.values())
+        return self.roles.get(language, tested.pop() if len(tested) == 1 else "metric")
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ import pandas as pd
 from mtgender import data, isco, preference
 from mtgender.inference import panel_systems
 from mtgender.representation import STEERED
-from mtgender.study import COUNTRIES, LANGUAGES, InputError, read_yaml
+from mtgender.study import LANGUAGES, read_yaml
 
 RTOL, ATOL = 1e-9, 1e-12
 ABSENT = "–"
@@ -132,8 +133,21 @@ def latex_escape(text):
     'Vertical\\\\_870257 \\\\& S\\\\% \\\\{x\\\\}'
     """
     table = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "−": "$-$", "–": "--",
-             "<": "$<$", ">": "$>$", "≤": r"$\le$", "†": r"$\dagger$", **{c: "\\" + c for c in "&%$#_{}"}}
+             "<": "$<$", ">": "$>$", "≤": r"$\le$", "≥": r"$\ge$", "†": r"$\dagger$", **{c: "\\" + c for c in "&%$#_{}"}}
     return "".join(table.get(c, c) for c in str(text))
+
+
+def latex_cell(text):
+    """A cell in LaTeX: escaped, `**bold**` and `<u>underlined</u>` as commands.
+
+    Examples
+    --------
+    >>> latex_cell("**0.81** [0.7, 0.9]"), latex_cell("<u>−0.1</u>"), latex_cell("a ** b")
+    ('\\\\textbf{0.81} [0.7, 0.9]', '\\\\underline{$-$0.1}', 'a ** b')
+    """
+    parts = re.split(r"(\*\*\S.*?\*\*|<u>.+?</u>)", str(text))                # every second part is marked
+    return "".join(latex_escape(part) if i % 2 == 0 else rf"\textbf{{{latex_escape(part[2:-2])}}}" if part[0] == "*"
+                   else rf"\underline{{{latex_escape(part[3:-4])}}}" for i, part in enumerate(parts))
 
 
 def write(study, name, frame, printed, caption, rules=(), folder=None):
@@ -175,14 +189,14 @@ def markdown(printed, caption):
     """A table as GitHub Markdown with its caption above."""
     safe = printed.astype(str).map(lambda c: c.replace("|", "\\|").replace("\n", " "))
     safe.columns = [str(c).replace("|", "\\|") for c in safe.columns]
-    left = [i == 0 or not printed.iloc[:, i].astype(str).str.match(r"^[−+\[\d.–<]").all() for i in range(printed.shape[1])]
+    left = [i == 0 or not printed.iloc[:, i].astype(str).str.match(r"^[−+\[\d.–<*]").all() for i in range(printed.shape[1])]
     body = safe.to_markdown(index=False, disable_numparse=True, colalign=["left" if x else "right" for x in left])
     return f"{caption}\n\n{body}\n"
 
 
 def latex(printed, caption, label, rules=()):
     """A table as LaTeX (booktabs), escaped; `\\usepackage{booktabs}` is all it needs."""
-    rows = [" & ".join(map(latex_escape, row)) + r" \\" for row in printed.astype(str).itertuples(index=False)]
+    rows = [" & ".join(map(latex_cell, row)) + r" \\" for row in printed.astype(str).itertuples(index=False)]
     rows = [f"{{{row[0]}}}{row[1:]}" if row[0] in "[*" else row for row in rows]      # \\[ would be read as a length
     for position in sorted(rules, reverse=True):
         if 0 < position < len(rows):
@@ -351,8 +365,9 @@ def readme_results(folder):
 
 def readme_systems(folder):
     """The README's lines on translation systems, from the committed tables."""
-    runs = read_csv(folder / "system_runs.csv")
-    runs = runs[~runs["subset"].isin(STEERED)]
+    every = read_csv(folder / "system_runs.csv")
+    every = every[~every["subset"].isin(STEERED)]
+    runs, own = every[every["source"] != "occupairs"], every[every["source"] == "occupairs"]
     gendered = runs[runs["language"] != "nl"].assign(ngpd=lambda f: f["ngpd_masculine"].astype(float))
     low, high = gendered.loc[gendered["ngpd"].idxmin()], gendered.loc[gendered["ngpd"].idxmax()]
 
@@ -361,9 +376,12 @@ def readme_systems(folder):
 
     if not (gendered["ngpd"] > 0).all():
         return ""
+    made = ", ".join(f"{r.system} {language_name(r.language)} {fixed(float(r.ngpd_masculine))} {interval(float(r.low), float(r.high))}"
+                     for r in own.itertuples() if r.ngpd_masculine)
     return "\n".join([
         f"**Translation systems.** nGPD = (share masculine − 0.5)/0.5 of {len(runs)} published, labelled runs. In German, Greek and "
         f"Spanish all {len(gendered)} are on the masculine side, from {named(low)} to {named(high)}; Dutch rarely marks gender at all.",
+        *([f"Translations of OccuPairs, labelled by the lexicon detector: {made}."] if made else []),
         "[Table 3](tables/systems_table3.md), [by major group](tables/systems_levels.md), [both ends](tables/systems_table9.md), against "
         "the labour market: [German](tables/systems_figure2_de.md), [Greek](tables/systems_figure2_el.md).", ""])
 
@@ -447,8 +465,9 @@ def data_card(root):
 
 
 def published_consistency(frame):
-    """The recomputed numbers of the paper as printed: interval and status."""
+    """The recomputed numbers of the papers as printed: interval and status; the column `paper` stays first where there is one."""
     printed = pd.DataFrame({
+        **({"Paper": frame["paper"]} if "paper" in frame else {}),
         "Check": frame["check"], "Printed": frame["published"].replace("", ABSENT), "Recomputed": [f"{v:.6g}" for v in frame["computed"]],
         "allowed by the printed digits": [ABSENT if lo == hi else f"[{lo:.6g}, {hi:.6g}]" for lo, hi in zip(frame["low"], frame["high"])],
         "Status": frame["status"], "How": frame["how"]})
@@ -824,106 +843,6 @@ def coverage(results):
     return frame, printed
 
 
-def systems(results, steered=False):
-    """Table 3 of the systems paper: nGPD of every run with its interval, and the share of texts that do not tell.
-
-    Parameters
-    ----------
-    results : Results
-    steered : bool
-        The subsets whose added words steer gender, instead of the others.
-    """
-    frame = results.system_runs
-    if not len(frame):
-        raise InputError("the study has no gender counts", path=results.study.path, hint="Name files of counts: gender_counts: [file.csv]")
-    frame = frame[frame["subset"].isin(STEERED) == steered].reset_index(drop=True)
-    texts = frame[["n_masculine", "n_feminine", "n_not_clear"]].sum(axis=1)
-    printed = pd.DataFrame({
-        "System": frame["system"], "Texts of": frame["source"] + (", " + frame["subset"] if steered else ""),
-        "Language": [language_name(c) for c in frame["language"]], "texts": texts.astype(str),
-        "unit groups": frame["unit_groups"].astype(str),
-        "not clear %": [fixed(100 * n / t, 1) for n, t in zip(frame["n_not_clear"], texts)],
-        "nGPD masculine": [f"{fixed(v)} {interval(a, b)}" for v, a, b in zip(frame["ngpd_masculine"], frame["low"], frame["high"])],
-        "nGPD feminine": [fixed(v) for v in frame["ngpd_feminine"]], "interval": frame["interval"], "note": frame["note"]})
-    return frame, printed
-
-
-def system_levels(results):
-    """nGPD against 0.5 by ISCO-08 major group, one column a run."""
-    frame = results.system_groups
-    frame = frame[(frame["reference_kind"] == "normative") & (frame["level"] == 1)].reset_index(drop=True)
-    frame = frame.assign(title=[isco.title(g) for g in frame["group"]], run=_run_names(frame))
-    cells = [f"{fixed(v)} {interval(a, b)}" if pd.notna(v) else ABSENT
-             for v, a, b in zip(frame["ngpd_masculine"], frame["low"], frame["high"])]
-    wide = frame.assign(cell=cells).pivot(index=["group", "title"], columns="run", values="cell").fillna(ABSENT)
-    return frame, wide[list(dict.fromkeys(frame["run"]))].reset_index().rename(columns={"group": "ISCO", "title": "Major group"})
-
-
-def _run_names(frame):
-    return [f"{system} {language.upper()} ({source})" for system, language, source in
-            zip(frame["system"], frame["language"], frame["source"])]
-
-
-def system_extremes(results, n=5):
-    """Table 9 of the systems paper: the most masculine and most feminine unit groups of every run.
-
-    Ties are ordered by the number of gendered texts, then by code; `tied` counts the unit groups that share value and number with the
-    last one shown but are not.
-    """
-    frame = results.system_groups
-    frame = frame[(frame["reference_kind"] == "normative") & (frame["level"] == 4) & frame["p_masculine"].notna()]
-    rows = []
-    for (source, system, language), own in frame.groupby(["source", "system", "language"], sort=False):
-        own = own.assign(texts=own["masculine"] + own["feminine"])
-        for side, column in (("masculine", "ngpd_masculine"), ("feminine", "ngpd_feminine")):
-            ordered = own.sort_values([column, "texts", "group"], ascending=[False, False, True])
-            shown = ordered.head(n)
-            last = shown.iloc[-1]
-            tied = ((ordered[column] == last[column]) & (ordered["texts"] == last["texts"])).iloc[n:].sum()
-            rows += [(system, language, source, side, row["group"], isco.title(row["group"]), row[column], int(row["texts"]), int(tied))
-                     for _, row in shown.iterrows()]
-    table = pd.DataFrame(rows, columns=["system", "language", "source", "side", "isco", "title", "ngpd", "texts", "tied"])
-    names = table.groupby(["source", "system", "language", "side"], sort=False).apply(
-        lambda part: ", ".join(f"{t} ({fixed(v)}; {k})" for t, v, k in zip(part["title"], part["ngpd"], part["texts"]))
-        + (f"; {part['tied'].iloc[0]} more tied with the last" if part["tied"].iloc[0] else ""), include_groups=False)
-    printed = names.unstack("side")[["masculine", "feminine"]].reset_index()
-    printed = printed.assign(language=[language_name(c) for c in printed["language"]])
-    return table, printed[["system", "language", "source", "masculine", "feminine"]].rename(columns={
-        "system": "System", "language": "Language", "source": "Texts of", "masculine": "most masculine (nGPD masculine; texts)",
-        "feminine": "most feminine (nGPD feminine; texts)"})
-
-
-def real_world(results, language, country=""):
-    """Figure 2 of the systems paper as a table: share of masculine forms and of men at work, by two-digit group.
-
-    Parameters
-    ----------
-    results : Results
-    language : str
-    country : str
-        ISO 3166 code; empty: the language's own.
-
-    Returns
-    -------
-    frame, printed : DataFrame
-        One row a run and group; empty where the language has no run or no country.
-    """
-    country = country or COUNTRIES.get(language, "")
-    frame = results.system_groups
-    frame = frame[(frame["language"] == language) & (frame["level"] == 2) & (frame["reference_kind"] == country)
-                  & frame["ngpd_masculine"].notna()].reset_index(drop=True)
-    if not len(frame):
-        raise InputError(f"no gender counts of {language!r} with labour figures of {country or 'a country'}", path=results.study.path)
-    frame = frame.assign(title=[isco.title(g) for g in frame["group"]], run=_run_names(frame), country=country)
-    printed = pd.DataFrame({
-        "ISCO": frame["group"], "Group": frame["title"], "System": frame["run"],
-        "texts": (frame["masculine"] + frame["feminine"]).astype(str),
-        "masculine %": [fixed(100 * v, 1) for v in frame["p_masculine"]], "men at work %": [fixed(100 * v, 1) for v in frame["reference"]],
-        "nGPD masculine": [f"{fixed(v)} {interval(a, b)}" for v, a, b in zip(frame["ngpd_masculine"], frame["low"], frame["high"])],
-        "interval": frame["interval"]})
-    return frame, printed
-
-
 def underlined(markup, side):
     """A variant as HTML, its gendered parts underlined.
 
@@ -942,5 +861,5 @@ def underlined(markup, side):
 
 
 def language_name(code):
-    """English name of a language code; published counts know some that OccuPairs does not."""
-    return {**LANGUAGES, "nl": "Dutch"}[code]
+    """English name of a language code."""
+    return LANGUAGES[code]

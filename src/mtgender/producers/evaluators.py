@@ -12,6 +12,8 @@ import numpy as np
 from mtgender.producers.card import evaluator_card
 from mtgender.study import LANGUAGES, InputError
 
+LINGUA = ("ar", "cs", "de", "el", "en", "es", "fr", "is", "ru", "uk")     # what lingua chooses among; another set gives other scores
+
 
 class SourceLength:
     """Number of characters of the source: blind to the translation, so every difference is 0. The degenerate control."""
@@ -151,7 +153,7 @@ class LinguaConfidence:
     def __init__(self, language: str) -> None:
         import lingua
 
-        names = {code: getattr(lingua.Language, name.upper()) for code, name in LANGUAGES.items()}
+        names = {code: getattr(lingua.Language, LANGUAGES[code].upper()) for code in LINGUA}
         self.language = names[language]
         self.detector = lingua.LanguageDetectorBuilder.from_languages(*names.values()).build()
         self.card = evaluator_card("lingua-confidence", "Lingua confidence",

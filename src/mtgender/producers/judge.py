@@ -140,8 +140,9 @@ class LLMJudge:
         self.template, name = template, name or "llm-judge"
         self.card = evaluator_card(
             name, name, f"{self.endpoint.model}, prompt {template}", ["openai"], "the model's own", True, "0 to 100", "multilingual",
-            f"Direct assessment by {self.endpoint.model} (prompt template {template}.txt, temperature {temperature:g}).", model=self.endpoint.model,
-            prompt_sha256=hashlib.sha256((PROMPTS / f"{template}.txt").read_bytes()).hexdigest(), **self.endpoint.settings)
+            f"Direct assessment by {self.endpoint.model} (prompt template {template}.txt, temperature {temperature:g}).",
+            model=self.endpoint.model, prompt_sha256=hashlib.sha256((PROMPTS / f"{template}.txt").read_bytes()).hexdigest(),
+            **self.endpoint.settings)
         self.card["references"] = references
         if repeat:
             self.card["repeat"] = repeat

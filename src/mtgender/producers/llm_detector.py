@@ -27,6 +27,7 @@ from mtgender import isco as classification
 from mtgender.data import replace, variants
 from mtgender.producers import judge
 from mtgender.producers.card import annotator_card
+from mtgender.producers.detectors import LANGUAGES as WITH_TERMS
 from mtgender.producers.validity import draw, wilson
 from mtgender.study import LANGUAGES, ROOT, InputError
 
@@ -160,7 +161,7 @@ def locate(term: str, text: str) -> Place:
         if not touched:
             return Place(0.0, 0, 0)
         runs = [(a, b) for i, (a, _) in enumerate(touched) for _, b in touched[i:]]
-        start, end = max(runs, key=lambda run: (fuzz.ratio(needle, hay[run[0]:run[1]]), run[0] - run[1]))
+        start, end = max(runs, key=lambda run: fuzz.ratio(needle, hay[run[0]:run[1]]))
     first, last = places[start], places[end - 1] + 1
     while last < len(text) and unicodedata.category(text[last]) == "Mn":       # an accent written apart belongs to its letter
         last += 1
@@ -349,7 +350,7 @@ class LLMDetector:
                 break
             replies = self.endpoint.ask(list(pending.values()))
             answers |= {i: (reply, parse(reply)) for i, reply in zip(pending, replies, strict=True)}
-            pending = {i: [*chats[i], {"role": "assistant", "content": answers[i][0]}, _user(REMINDERS[part])]
+            pending = {i: [*pending[i], {"role": "assistant", "content": answers[i][0]}, _user(REMINDERS[part])]
                        for i in pending if answers[i][1] is None}
         return answers
 
@@ -420,7 +421,14 @@ def calibration_pairs(language: str) -> pd.DataFrame:
         isco, form (masculine, feminine, or both where they are one), term, code, occupation (the entry: a unit group and its English
         occupation), right (whether it is the term's own), drawn (whether this form stands for the occupation in the main figures: one
         form of each occupation, so that terms are independent). The other unit group and the form are drawn by a hash, always the same.
+
+    Raises
+    ------
+    InputError
+        The project has no terms of the language.
     """
+    if language not in WITH_TERMS:
+        raise InputError(f"there are no occupation terms in {language!r}", hint="one of " + ", ".join(WITH_TERMS))
     folder = ROOT / "data"
     english = _rows(folder / "occupairs" / "en.tsv")
     names = {row["isco"]: row["occupation"] for row in english}
@@ -475,7 +483,7 @@ def calibrate_language(language: str, embed: Embed | None = None, thresholds: Se
     return frame
 
 
-def write_calibration(languages: Sequence[str] = TARGETS, path: Path = CALIBRATION) -> pd.DataFrame:
+def write_calibration(languages: Sequence[str] = WITH_TERMS, path: Path = CALIBRATION) -> pd.DataFrame:
     """Calibrate languages one after another into a CSV file of four decimals (`calibrate_language`); returns the frame."""
     frame = pd.concat([calibrate_language(language) for language in languages], ignore_index=True)
     replace(path, lambda p: frame.to_csv(p, index=False, float_format="%.4f", lineterminator="\n"))

@@ -1,6 +1,7 @@
 """Run a producer over the pairs of one language: batches, progress, interruption, and the files that are committed."""
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import re
@@ -349,6 +350,22 @@ def check_card(path: Path, card: dict[str, Any], language: str) -> None:
                          hint="install the versions of the card, or make all languages again in an empty folder")
 
 
+def alone(write: Callable[..., None]) -> Callable[..., None]:
+    """One process at a time reads and writes a file that several languages share; the first argument is its path."""
+    @functools.wraps(write)
+    def locked(path: Path, *args: Any, **kwargs: Any) -> None:
+        try:
+            import fcntl
+        except ModuleNotFoundError:
+            return write(path, *args, **kwargs)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with (path.parent / f".{path.name}.lock").open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            return write(path, *args, **kwargs)
+    return locked
+
+
+@alone
 def update_card(path: Path, card: dict[str, Any], language: str, **entries: Any) -> None:
     """Write `card.yaml` with `entries` ({key: value for this language}); a role that other texts gave is dropped."""
     old = read_card(path)

@@ -24,7 +24,7 @@ import pandas as pd
 
 from mtgender.producers.contradiction import contradiction
 from mtgender.producers.evaluators import EVALUATORS
-from mtgender.producers.run import Pair, check_card, checked_scores, create, progress_bar, to_pairs, update_card, write_atomically
+from mtgender.producers.run import Pair, alone, check_card, checked_scores, create, progress_bar, to_pairs, update_card, write_atomically
 from mtgender.study import InputError
 
 COLUMNS = ["language", "probe", "n", "rate", "low", "high"]
@@ -150,6 +150,7 @@ def validate_language(name: str, language: str, pairs: pd.DataFrame, out_dir: Pa
     return decided, rows
 
 
+@alone
 def _write_rows(path: Path, language: str, rows: list[dict[str, Any]]) -> None:
     """Replace the rows of a language in `validity.csv`, languages in order."""
     old = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8")))) if path.exists() else []

@@ -1,0 +1,468 @@
+"""Tables of the systems paper: lengths, detector, marks, register, shares, ends, one run's card, and the strip of unit groups."""
+
+import dataclasses
+import json
+import re
+import statistics
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import write
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pytest import approx
+from scipy import stats
+
+from mtgender import data, figures, isco, systems, tables
+from mtgender import representation as rp
+from mtgender.study import ROOT, InputError, load
+
+CODES = isco.unit_groups()
+STUDY = load("occupairs")
+LABOUR = rp.read_labour()
+GENDERS = ["masculine", "feminine", "not_clear", "excluded"]
+
+
+def counts(*rows):
+    """Rows (source, system, language, subset, isco, masculine, feminine, not_clear, excluded) as a counts frame."""
+    frame = pd.DataFrame([(*row[:4], f"o{i}", *row[4:]) for i, row in enumerate(rows)], columns=data.GENDER_COUNTS)
+    return frame.astype(dict.fromkeys(GENDERS, int))
+
+
+def results(frame, genders=(), study=STUDY, replicates=200, grouped=True):
+    """What notebooks get, of counts alone; the groups are the slow part."""
+    study = dataclasses.replace(study, replicates=replicates)
+    given_ = {"replicates": replicates, "seed": study.seed, "confidence": study.level}
+    labels = pd.DataFrame(genders, columns=["system", "language", "segment_id", "isco", "text_type", "occupation", "source", "text", "term",
+                                            "start", "end", "found_isco", "gender", "detector"])
+    runs = pd.DataFrame(columns=["kind", "system", "label", "language", "status", "problem"])
+    return SimpleNamespace(study=study, gender_counts=frame, system_runs=rp.system_table(frame, **given_), genders=labels, runs=runs,
+                           system_groups=rp.group_table(frame, LABOUR, **given_) if grouped else None)
+
+
+ONE = [("WiBeMT", "DeepL", "de", "s", "7126", 3, 1, 2, 1), ("WiBeMT", "DeepL", "de", "s", "2221", 1, 3, 0, 0)]
+
+
+# lengths
+
+def test_lengths_by_hand():
+    texts = pd.Series(["a bb", "ccc", "d  e f", "gg"])
+    table = systems.lengths(texts, pd.Series(["report", "statement", "report", "conversation"])).set_index("text_type")
+    assert list(table.index) == ["statement", "report", "conversation", "all"] and list(table["texts"]) == [1, 2, 1, 4]
+    assert table.loc["report", "characters"] == 5 and table.loc["report", "characters_sd"] == approx(2 ** 0.5)
+    assert table.loc["report", "words"] == 2.5 and table.loc["all", "words"] == approx(7 / 4)
+    assert np.isnan(table.loc["statement", "words_sd"])                                               # one text has no spread
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.tuples(st.sampled_from(["story", "report"]), st.text("ab \u0301", max_size=9)), min_size=2, max_size=20))
+def test_lengths_are_those_of_python(rows):
+    kinds, texts = (pd.Series(x) for x in zip(*rows))
+    table = systems.lengths(texts, kinds).set_index("text_type")
+    for name in table.index:
+        own = [t for k, t in rows if name in (k, "all")]
+        for column, size in (("characters", [len(t) for t in own]), ("words", [len(t.split()) for t in own])):
+            assert table.loc[name, column] == approx(statistics.mean(size), abs=1e-12)
+            assert len(own) < 2 or table.loc[name, f"{column}_sd"] == approx(statistics.stdev(size), abs=1e-9)
+    assert table.loc["all", "texts"] == len(rows)
+
+
+def test_the_papers_lengths():
+    assert systems.paper_lengths(1).loc["Short statement"].tolist() == [132.42, 24.96, 20.57, 3.76]
+    assert systems.paper_lengths(6).loc["Short story", "words_sd"] == 11.2 and len(systems.paper_lengths(5)) == 5
+
+
+def test_benchmark_stands_beside_the_paper():
+    pairs = pd.DataFrame({"segment_id": ["a", "b", "a"], "text_type": ["report", "statement", "report"], "source": ["x y", "z", "x y"]})
+    frame, printed = systems.benchmark(SimpleNamespace(pairs=pairs))
+    printed = printed.set_index("Text type")
+    assert list(printed.index) == ["statement", "report", "conversation", "presentation", "story", "all"]
+    assert list(printed.loc["report"]) == ["1", "3.00 ± –", "2.00 ± –", "537.87 ± 90.35", "85.66 ± 14.74"]
+    assert list(printed.loc["story"])[:3] == ["–"] * 3 and list(printed.loc["all"]) == ["2", "2.00 ± 1.41", "1.50 ± 0.71", "–", "–"]
+    assert "paper" not in frame
+
+
+def test_target_lengths_hold_the_languages_of_pairs_and_of_translations():
+    pairs = data.read_pairs(STUDY.pairs, "el").assign(language="el")
+    study = dataclasses.replace(STUDY, languages=("el",))
+    frame, printed = systems.target_lengths(SimpleNamespace(pairs=pairs, study=study))
+    assert list(dict.fromkeys(frame["language"])) == ["el", "fr"] and len(printed) == len(frame) == 12     # Spanish has no pairs
+    row = frame[(frame["language"] == "el") & (frame["text_type"] == "report")].iloc[0]
+    own = pairs[pairs["text_type"] == "report"]
+    assert row["feminine_characters"] == approx(own["feminine"].str.len().mean()) and row["paper_characters"] == 457.93
+    french = frame[(frame["language"] == "fr") & (frame["text_type"] == "statement")].iloc[0]
+    assert french["paper_words"] == 23.21 and french["masculine_words"] != french["paper_words"]
+
+
+# the detector
+
+@given(st.integers(1, 300), st.data())
+def test_wilson_by_its_formula(n, draw):
+    k = draw.draw(st.integers(0, n))
+    z, p = stats.norm.ppf(0.975), k / n
+    centre, half = p + z * z / 2 / n, z * (p * (1 - p) / n + z * z / 4 / n / n) ** 0.5
+    assert systems.wilson(p, n) == approx(((centre - half) / (1 + z * z / n), (centre + half) / (1 + z * z / n)), abs=1e-9)
+    assert np.isnan(systems.wilson(p, 0)).all() and np.isnan(systems.wilson(np.nan, n)).all()
+
+
+def test_llm_agreement_by_hand(tmp_path):
+    path = write(tmp_path / "agreement.csv", "system,language,subset,human,llm,n", "Google,de,base,M,M,6", "Google,de,base,M,F,2",
+                 "Google,de,base,F,error,1", "Google,de,base,F,N,1", "Google,de,their,N,M/F,1", "Google,de,base,N,N,2",
+                 "Google,de,base,N,M,5", "Google,de,base,error [mixed],M,9",
+                 "GPT-4o,de,adjectives,M,F,99", "DeepL,de,adjectives,F,F,4", "Google,el,base,F,F,3")
+    table = systems.llm_agreement(path).set_index(["language", "stage"])
+    row = table.loc[("de", "GENDEROUS, base and their")]
+    assert row.tolist() == approx([10, 8, 6 / 8, 8 / 10, 3 / 8])
+    steered = table.loc[("de", "GENDEROUS, adjectives")]
+    assert steered["gendered"] == 4 and steered["accuracy"] == 1                  # GPT-4o's labels of its own are left out
+    assert np.isnan(steered["not_clear_recall"]) and np.isnan(table.loc[("el", "GENDEROUS, base and their"), "not_clear_recall"])
+
+
+def test_gold_sizes_are_those_of_the_gold_texts():
+    for path in sorted((ROOT / "tests" / "gold").glob("*.tsv")):
+        genders = data.read_tsv(path, ["id", "isco", "kind", "gender", "source", "term", "text"])["gender"]
+        assert {"gendered": (genders != "not_clear").sum(), "not_clear": (genders == "not_clear").sum()} == systems.GOLD, path.name
+
+
+def test_detector_accuracy_judges_the_lexicon_alone(tmp_path, monkeypatch):
+    path = write(tmp_path / "accuracy.csv", "language,stage,accuracy,answered,not_clear_recall,found", "de,blind,0.949,0.900,0.900,0.8",
+                 "de,final,0.95,0.899,0.91,0.8", "de,baseline,0.99,0.99,0.99,")
+    monkeypatch.setattr(systems, "ACCURACY", path)
+    frame, printed = systems.detector_accuracy()
+    own = frame[(frame["detector"] == "lexicon")].set_index("stage")
+    assert own.loc["blind", [f"{n}_met" for n in systems.TARGETS]].tolist() == [False, True, True]
+    assert own.loc["final", [f"{n}_met" for n in systems.TARGETS]].tolist() == [True, False, True]
+    assert own.loc["final", "accuracy_low"] == approx(systems.wilson(0.95, 120)[0])                   # 0.899 of 134 are 120
+    others = frame[frame["detector"] != "lexicon"]
+    assert others[[f"{n}_met" for n in systems.TARGETS]].isna().all().all()
+    assert set(others["detector"]) == {"first article or pronoun", "GPT-4o", "the paper’s pipeline"}
+    text = printed[frame["detector"] == "lexicon"].iloc[1]
+    assert text["right where it answers % (≥ 95)"].endswith("met") and text["answered % (≥ 90)"].startswith("89.9 [")
+    assert text["answered % (≥ 90)"].endswith("missed") and not printed[frame["detector"] == "GPT-4o"].apply(
+        lambda row: row.str.contains("met|missed").any(), axis=1).any()
+    sentence = systems.detector_sentence(frame, "de")
+    assert "*final*" in sentence and "Targets met: 2 of 3." in sentence and "(90 % wanted: missed)" in sentence
+    with pytest.raises(InputError, match="no accuracy of the detector for 'nl'.*Measured languages: de"):
+        systems.detector_sentence(frame, "nl")
+
+
+def test_the_committed_accuracy_has_all_its_languages():
+    frame, printed = systems.detector_accuracy()
+    own = frame[frame["detector"] == "lexicon"]
+    assert set(own["language"]) == {p.stem for p in (ROOT / "tests/gold").glob("*.tsv")} and len(printed) == len(frame)
+    for name in systems.TARGETS:
+        assert (own[f"{name}_low"] <= own[name] + 1e-3).all() and (own[name] <= own[f"{name}_high"] + 1e-3).all()
+    paper = frame[frame["detector"] == "the paper’s pipeline"].set_index("language")
+    assert paper.loc["fr", "found"] == approx(0.9993) and paper.loc["el", "accuracy"] == approx(0.9953)
+
+
+def test_calibration_is_optional(tmp_path):
+    assert systems.calibration("de", tmp_path / "none.csv").empty
+    path = write(tmp_path / "calibration.csv", "language,x", "de,1", "el,2")
+    assert systems.calibration("de", path)["x"].tolist() == [1]
+
+
+# Table 3
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from([0.1, 0.2, 0.3, np.nan])), min_size=1, max_size=12))
+def test_marks_are_the_extremes_of_their_group(rows):
+    groups, values = pd.Series([g for g, _ in rows]), pd.Series([v for _, v in rows], dtype=float)
+    for (g, v), mark in zip(rows, systems.marked(values, [groups])):
+        own = [x for h, x in rows if h == g and not np.isnan(x)]
+        expected = "" if np.isnan(v) or max(own) == min(own) else "**" if v == max(own) else "<u>" if v == min(own) else ""
+        assert mark == expected
+
+
+def test_table3_marks_what_translated_the_same_texts():
+    rows = [*ONE, ("WiBeMT", "Google", "de", "s", "7126", 9, 1, 0, 0), ("WiBeMT", "Google", "el", "s", "7126", 9, 1, 0, 0),
+            ("Other", "Google", "de", "s", "7126", 1, 9, 0, 0), ("WiBeMT", "Google", "de", "their", "7126", 0, 5, 0, 0)]
+    both = results(counts(*rows), grouped=False)
+    frame, printed = systems.table3(both)
+    cells = dict(zip(zip(printed["System"], printed["Texts of"], printed["Language"]), printed["nGPD masculine"]))
+    assert cells["Google", "WiBeMT", "German"].startswith("**0.80** [") and cells["DeepL", "WiBeMT", "German"].startswith("<u>0.00</u> [")
+    assert cells["Google", "WiBeMT", "Greek"].startswith("0.80 [") and cells["Google", "Other", "German"].startswith("−0.80 [")
+    assert list(printed["nGPD feminine"][:2]) == ["**0.00**", "<u>−0.80</u>"] and list(printed["not clear %"][:2]) == ["20.0", "0.0"]
+    assert len(frame) == 4 and list(frame["subset"].unique()) == ["s"]
+    steered = systems.table3(both, steered=True)[1]
+    assert list(steered["Texts of"]) == ["WiBeMT, their"]
+    text = tables.latex(printed, "", "t")
+    assert r"\textbf{0.80} [" in text and r"\underline{$-$0.80}" in text and "**" not in text and "<u>" not in text
+    assert "| **0.80** [" in re.sub(" +", " ", tables.markdown(printed, ""))
+
+
+def test_table3_without_gendered_text_and_without_counts():
+    frame, printed = systems.table3(results(counts(("A", "S", "de", "s", "7126", 0, 0, 4, 1), ("A", "T", "de", "s", "7126", 0, 0, 0, 2)),
+                                            grouped=False))
+    assert list(printed["nGPD masculine"]) == ["–", "–"] and list(printed["interval"]) == ["–", "–"]
+    assert list(printed["not clear %"]) == ["100.0", "–"]
+    with pytest.raises(InputError, match="no gender counts"):
+        systems.table3(results(counts()))
+
+
+@given(st.text("ab*<>/u_%−", max_size=20))
+def test_latex_cells_without_marks_are_escaped_as_before(text):
+    if not re.search(r"\*\*\S.*?\*\*|<u>.+?</u>", text):
+        assert tables.latex_cell(text) == tables.latex_escape(text)
+    plain = text.replace("*", "").replace("<u>", "").replace("</u>", "")
+    if plain:
+        assert tables.latex_cell(f"a_b **{plain}**, <u>{plain}</u>") == (
+            rf"a\_b \textbf{{{tables.latex_escape(plain)}}}, \underline{{{tables.latex_escape(plain)}}}")
+
+
+# levels
+
+@settings(deadline=None, max_examples=25)
+@given(st.lists(st.tuples(st.sampled_from(CODES), st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=15))
+def test_levels_by_brute_force(rows):
+    frame = counts(*[("A", "S", "es", "s", code, m, f, 0, 0) for code, m, f in rows])
+    groups = pd.concat([rp.groups(frame, level).assign(source="A", system="S", language="es", subset="s", level=level,
+                                                       reference_kind="normative") for level in (1, 2, 3, 4)])
+    table, printed = systems.levels(groups)
+    assert list(table["level"]) == [1, 2, 3, 4] and len(printed) == 4
+    m, f = sum(r[1] for r in rows), sum(r[2] for r in rows)
+    for row in table.itertuples():
+        own = {}
+        for code, a, b in rows:
+            x, y = own.get(code[:row.level], (0, 0))
+            own[code[:row.level]] = (x + a, y + b)
+        values = [2 * a / (a + b) - 1 for a, b in own.values() if a + b]
+        assert (row.groups, row.gendered) == (len(own), len(values)) and row.masculine + row.even + row.feminine == len(values)
+        assert row.micro == approx(2 * m / (m + f) - 1 if m + f else np.nan, nan_ok=True)
+        assert row.macro == approx(np.mean(values) if values else np.nan, nan_ok=True, abs=1e-9)
+        assert row.always_masculine == sum(b == 0 < a for a, b in own.values())
+        assert row.always_feminine == sum(a == 0 < b for a, b in own.values())
+
+
+def test_majors_have_a_column_a_run_and_dashes_where_nothing_is():
+    frame, wide = systems.majors(results(counts(*ONE, ("Other", "Google", "el", "s", "7126", 1, 0, 0, 0))))
+    assert list(wide.columns) == ["ISCO", "Major group", "DeepL DE (WiBeMT)", "Google EL (Other)"]
+    assert list(wide["Google EL (Other)"])[0] == "–" and wide["Google EL (Other)"].iloc[1].startswith("1.00 [")
+
+
+# register
+
+def test_every_published_run_is_in_the_register_and_the_other_way_round():
+    runs = pd.concat([data.read_counts(ROOT / "data/gender_counts" / f"{name}.csv") for name in ("wibemt", "genderous")])
+    frame = tables.read_csv(systems.REGISTER)
+    assert set(zip(frame["source"], frame["system"])) == set(zip(runs["source"], runs["system"])) and not frame.duplicated().any()
+    assert (frame[["licence", "labelled", "stated_in", "link"]] != "").all().all()
+    commits = {row.commit for row in data.read_tsv(ROOT / "data/public_sources.tsv", [
+        "dataset", "repository", "commit", "path", "git_blob_sha1", "licence"]).itertuples()}
+    assert all(link.rsplit("/", 1)[1] in commits for link in frame["link"] if "/tree/" in link)
+
+
+def test_register_tells_what_is_stated_and_dashes_for_the_rest():
+    label = next(iter(STUDY.translations.values())).label
+    rows = [*ONE, ("mine", "X", "de", "s", "7126", 1, 0, 0, 0), (STUDY.pairs.name, label, "es", STUDY.pairs.name, "7126", 1, 0, 0, 0)]
+    genders = [(label, "es", "s", "7126", "report", "o", "x", "y", "y", 0, 1, "7126", "masculine", "lexicon")]
+    frame, printed = systems.register(results(counts(*rows), genders, grouped=False))
+    frame, printed = frame.set_index("system"), printed.set_index("System")
+    assert printed.loc["X"].drop(["Texts of", "Languages"]).eq("–").all() and printed.loc["DeepL", "Licence"] == "MIT"
+    assert frame.loc[label, "version"] == STUDY.translations["apertium"].card["version"] and frame.loc[label, "stated_in"] == "its card"
+    assert frame.loc[label, "labelled"] == "lexicon detector" and frame.loc[label, "languages"] == "es"
+
+
+# text types
+
+@given(st.lists(st.tuples(*[st.integers(0, 5)] * 3), min_size=1, max_size=12))
+def test_shares_sum_to_one_and_lie_in_their_intervals(rows):
+    value, low, high, kind = systems.shares(np.array(rows), replicates=200, seed=1, confidence=0.95)
+    blocks = sum(sum(r) > 0 for r in rows)
+    assert kind == ("" if not blocks else "texts" if blocks < 8 else "occupations")
+    if blocks:
+        assert value.sum() == approx(1) and (low <= high).all() and (low >= 0).all() and (high <= 1 + 1e-12).all()
+        assert value.tolist() == approx([sum(r[k] for r in rows) / sum(map(sum, rows)) for k in range(3)])
+    else:
+        assert np.isnan([*value, *low, *high]).all()
+
+
+def test_shares_intervals_by_the_loop_and_by_jeffreys():
+    rng = np.random.default_rng(3)
+    rows = rng.integers(1, 6, (8, 3))
+    value, low, high, kind = systems.shares(rows, replicates=300, seed=9, confidence=0.9)
+    draws = np.random.default_rng(9).integers(0, 8, (300, 8))
+    drawn = np.array([rows[d].sum(axis=0) / rows[d].sum() for d in draws])
+    assert kind == "occupations"
+    assert low == approx(np.quantile(drawn, 0.05, axis=0)) and high == approx(np.quantile(drawn, 0.95, axis=0))
+    value, low, high, kind = systems.shares(rows[:7], replicates=300, seed=9, confidence=0.95)
+    m, n = rows[:7, 0].sum(), rows[:7].sum()
+    assert kind == "texts" and [low[0], high[0]] == approx(stats.beta.ppf([0.025, 0.975], m + 0.5, n - m + 0.5))
+
+
+def labels(*rows, system="Mine", language="es"):
+    """Rows (isco, text type, gender) as labelled texts."""
+    return [(system, language, f"{code}-{kind}-{i}", code, kind, "plumber", "The plumber came.", "El fontanero vino.",
+             "" if gender == "excluded" else "fontanero", 0 if gender == "excluded" else 3, 0 if gender == "excluded" else 12, "", gender,
+             "lexicon") for i, (code, kind, gender) in enumerate(rows)]
+
+
+def test_text_types_by_hand(tmp_path):
+    frame, printed = systems.text_types(results(counts(*ONE), labels(
+        ("7126", "report", "masculine"), ("7126", "report", "feminine"), ("2221", "report", "masculine"), ("2221", "report", "not_clear"),
+        ("2221", "statement", "excluded")), grouped=False))
+    frame = frame.set_index("text_type")
+    assert list(frame.index) == ["statement", "report", "all"]
+    assert list(frame["texts"]) == [0, 4, 4] and list(frame["excluded"]) == [1, 0, 1]
+    assert frame.loc["report", ["masculine", "feminine", "not_clear"]].tolist() == [0.5, 0.25, 0.25]
+    assert printed.iloc[0]["masculine %"] == "–" and printed.iloc[1]["masculine %"].startswith("50.0 [")
+    assert printed.iloc[1]["interval"] == "texts"
+    empty = systems.text_types(results(counts(*ONE), grouped=False))
+    assert tables.write(STUDY, "t", *empty, "None.", folder=tmp_path).empty and len(list(tmp_path.glob("t.*"))) == 3
+
+
+# both ends
+
+@settings(deadline=None, max_examples=25)
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=14), st.integers(1, 4))
+def test_ends_and_their_ties_by_brute_force(rows, n):
+    frame = counts(*[("A", "S", "es", "s", code, m, f, 0, 0) for code, (m, f) in zip(CODES, rows)])
+    groups = rp.groups(frame, 4).assign(level=4, reference_kind="normative")
+    found = systems.ends(groups, n)
+    for side, sign in (("masculine", 1), ("feminine", -1)):
+        every = sorted(((-sign * (2 * m / (m + f) - 1), -(m + f), code) for code, (m, f) in zip(CODES, rows)
+                        if m + f and sign * (m - f) >= 0))
+        own = found[found["side"] == side]
+        assert list(own["isco"]) == [code for *_, code in every[:n]]
+        if every:
+            last = every[:n][-1][:2]
+            assert set(own["tied"]) == {sum(e[:2] == last for e in every[n:])}
+
+
+def test_extremes_say_how_many_a_tie_left_out():
+    rows = [("A", "S", "es", "s", code, 2, 0, 0, 0) for code in CODES[:7]] + [("A", "S", "es", "s", CODES[7], 0, 1, 0, 0)]
+    frame, printed = systems.extremes(results(counts(*rows)))
+    assert printed["most masculine (nGPD masculine; texts)"].iloc[0].endswith("; 2 more tied with the last")
+    assert printed["most feminine (nGPD feminine; texts)"].iloc[0] == f"{isco.title(CODES[7])} (1.00; 1)"
+    alone = systems.extremes(results(counts(rows[0])))[1]
+    assert alone["most feminine (nGPD feminine; texts)"].tolist() == ["–"]                            # nobody on that side
+    assert len(frame) == 6 and systems.extremes(results(counts(("A", "S", "es", "s", "7126", 0, 0, 1, 0))))[1].empty
+
+
+def test_real_world_needs_a_country():
+    given_ = results(counts(*ONE, ("A", "S", "es", "s", "7126", 1, 0, 0, 0)))
+    frame, printed = systems.real_world(given_, "de")
+    assert list(frame["group"]) == ["22", "71"] and list(printed["masculine %"]) == ["25.0", "75.0"]
+    with pytest.raises(InputError, match="no gender counts of 'es'"):
+        systems.real_world(given_, "es")
+
+
+# one run
+
+def test_a_run_is_told_by_its_source_where_two_have_it():
+    both = results(counts(*ONE, ("Other", "DeepL", "de", "s", "7126", 1, 0, 0, 0)))
+    with pytest.raises(InputError, match="has texts of WiBeMT and of Other.*source = 'WiBeMT'"):
+        systems.run(both, "DeepL", "de")
+    assert systems.run(both, "DeepL", "de", "Other").row["n_masculine"] == 1
+    for system, language, source in (("DeepL", "el", ""), ("X", "de", ""), ("DeepL", "de", "X")):
+        with pytest.raises(InputError, match="no run of .*DeepL DE \\(WiBeMT\\)"):
+            systems.run(both, system, language, source)
+    with pytest.raises(InputError, match="no gender counts"):
+        systems.run(results(counts()), "DeepL", "de")
+    both.runs = pd.DataFrame([("translations", "mine", "Mine", "el", "refused", "el.tsv: no such file")], columns=both.runs.columns)
+    with pytest.raises(InputError, match="^el.tsv: no such file"):
+        systems.run(both, "Mine", "el")
+
+
+def test_subsets_of_a_run_are_pooled_and_steered_ones_apart():
+    rows = [("A", "S", "de", "one", "7126", 3, 1, 0, 0), ("A", "S", "de", "two", "2221", 0, 4, 1, 0),
+            ("A", "S", "de", "their", "7126", 0, 9, 0, 0)]
+    chosen = systems.run(results(counts(*rows)), "S", "de")
+    assert (chosen.row["subset"], chosen.row["n_masculine"], chosen.row["n_feminine"]) == ("one + two", 3, 5)
+    assert chosen.groups.query("level == 1 and reference_kind == 'normative'")["ngpd_masculine"].tolist() == [-1.0, 0.5]
+    card = systems.card(chosen, 0.95)
+    assert list(card["Texts"]) == ["one + two", "their (steers gender)"] and list(card["masculine"]) == ["3", "0"]
+    alone = systems.run(results(counts(rows[2])), "S", "de")
+    assert list(systems.card(alone, 0.95)["Texts"]) == ["their (steers gender)"] and alone.groups.empty
+    assert systems.labour_note(alone) == "No occupation of this run has an ISCO group."
+    assert "0.0 % are masculine" in systems.verdict(alone, 0.95) and systems.printed_ends(alone)[1].empty
+
+
+@pytest.mark.parametrize("m, f, words", [
+    (9, 1, "the masculine form is chosen more often than the other. Of 10 translations that tell gender, 90.0 % are masculine (9)"),
+    (1, 9, "the feminine form is chosen more often than the other."), (5, 5, "the two forms are equally frequent."),
+    (0, 0, "none of 3 translations tells the gender of the occupation (2 do not tell and 1 are excluded)")])
+def test_verdict(m, f, words):
+    text = systems.verdict(systems.run(results(counts(("A", "S", "de", "s", "7126", m, f, 2, 1))), "S", "de"), 0.95)
+    assert text.startswith("**S, German (texts of A)**: ") and words in text
+    assert ("which holds 0" in text) == (m == f != 0) and ("on texts" in text) == bool(m + f)
+    share = rp.labour_shares(LABOUR, "DEU").loc["71", "share"]
+    above = m + f > 0 and m / (m + f) > share
+    assert not m + f or f"In {int(above)} of 1 two-digit groups with labour figures (DEU)" in text
+
+
+def test_group_rows_have_both_means_and_both_references():
+    rows = [("A", "S", "de", "s", "7126", 8, 0, 1, 0), ("A", "S", "de", "s", "7127", 0, 2, 0, 0), ("A", "S", "de", "s", "2221", 0, 0, 1, 0)]
+    chosen = systems.run(results(counts(*rows)), "S", "de")
+    frame, printed = systems.group_rows(chosen, 2)
+    row, share = frame.set_index("group").loc["71"], rp.labour_shares(LABOUR, "DEU").loc["71", "share"]
+    assert row["ngpd_masculine"] == approx(0.6) and row["ngpd_macro"] == approx(0.0) and row["reference"] == approx(share)
+    assert row["ngpd_labour"] == approx(0.8 / share - 1) and row["labour_low"] < row["ngpd_labour"] < row["labour_high"]
+    empty = printed.set_index("ISCO").loc["22"]
+    assert empty["nGPD, texts"] == empty["mean of unit groups"] == empty["nGPD against them"] == "–"
+    assert systems.labour_note(chosen) == "1 of 2 groups have gendered text and labour figures (DEU)."
+    spanish = systems.run(results(counts(("A", "S", "es", "s", "7126", 8, 0, 1, 0))), "S", "es")
+    assert "nGPD against them" not in systems.group_rows(spanish, 2)[1] and systems.labour_note(spanish).startswith("No employment")
+
+
+def test_own_translations_bring_card_texts_and_examples():
+    entry = dataclasses.replace(STUDY.translations["apertium"], label="Mine", card={"description": "A toy.", "version": "1"})
+    study = dataclasses.replace(STUDY, translations={"mine": entry})
+    name = study.pairs.name
+    genders = labels(("7126", "report", "masculine"), ("7126", "statement", "excluded"), ("2221", "report", "not_clear"))
+    genders[2] = (*genders[2][:7], "<b> & El fontanero vino.", "El fontanero", 6, 18, *genders[2][11:])
+    chosen = systems.run(results(counts((name, "Mine", "es", name, "7126", 1, 0, 0, 1), (name, "Mine", "es", name, "2221", 0, 0, 1, 0),
+                                        ("Other", "Mine", "es", "s", "7126", 1, 0, 0, 0)), genders, study), "Mine", "es", name)
+    assert chosen.about == "A toy." and chosen.facts["Version"] == "1" and len(chosen.genders) == 3
+    page = systems.examples(chosen)
+    assert "El <ins>fontanero</ins> vino." in page and "&lt;b&gt; &amp; <ins>El fontanero</ins> vino." in page
+    assert "excluded (1 text)" in page and page.count("<ins>") == 2 and "feminine (" not in page
+    assert page == systems.examples(chosen) and "dir=rtl" not in page
+    arabic = dataclasses.replace(chosen, language="ar")
+    assert systems.examples(dataclasses.replace(arabic, genders=chosen.genders.assign(language="ar"))).count("dir=rtl") == 3
+    other = systems.run(results(counts(("Other", "Mine", "es", "s", "7126", 1, 0, 0, 0)), genders, study), "Mine", "es")
+    assert other.about == "" and other.genders.empty and systems.examples(other) == ""
+
+
+# the strip of unit groups
+
+@given(st.lists(st.one_of(st.sampled_from([-1.0, 1.0]), st.floats(-1, 1)), min_size=1, max_size=80))
+def test_stacked_points_do_not_cover_each_other_and_stay_in_their_row(values):
+    x, y = figures.stacked(np.array(values))
+    assert (np.abs(y) <= 0.3 + 1e-9).all() and y.sum() == approx(0, abs=1e-9)
+    assert len({(round(a, 6), round(b, 6)) for a, b in zip(x, y)}) == len(values)
+    moved = x != np.array(values)
+    for v in np.array(values)[moved]:
+        assert (np.abs(np.array(values) - v) < 0.04).sum() > 10                                        # only crowded ones
+    x11, y11 = figures.stacked(np.ones(11))
+    assert sorted(set(x11.round(4))) == [0.9895, 1.0105] and np.abs(y11).max() == approx(0.15)        # two columns, 6 and 5 points
+    again = figures.stacked(np.array(values))
+    assert (again[0] == x).all() and (again[1] == y).all()
+
+
+def test_strip_shows_every_unit_group_and_counts_the_ends():
+    rows = [("A", "S", "de", "s", code, *pair, 0, 0) for code, pair in zip(CODES, [(3, 0), (0, 3), (2, 1), (0, 0), (1, 1), (4, 0)])]
+    rows += [("A", "S", "de", "s", "7126", 0, 0, 3, 0)]
+    chosen = systems.run(results(counts(*rows)), "S", "de")
+    frame = systems.strip_frame(chosen)
+    assert sorted(frame["level"].unique()) == [1, 4] and frame.query("level == 4")["texts"].sum() == 15
+    figure = figures.strip(frame, "title")
+    axis = figure.axes[0]
+    points = sum(len(c.get_offsets()) for c in axis.collections)
+    gendered = frame[frame["ngpd"].notna()]
+    assert points == len(gendered)                                            # unit groups, and a diamond a major group
+    texts = [t.get_text() for t in axis.texts]
+    assert texts.count("no gendered text") == 1 and [t for t in texts if t.isdecimal()] == [
+        str(n) for n in (frame.query("level == 4").groupby("major")["ngpd"].agg([lambda v: (v == -1).sum(), lambda v: (v == 1).sum()])
+                         .to_numpy().ravel()) if n]
+    empty = figures.strip(frame[:0], "title")
+    assert [t.get_text() for t in empty.axes[0].texts] == ["no unit group"]
+    figures.plt.close("all")
+
+
+def test_notebooks_call_what_is_there():
+    """Every `systems.` name of the notebooks exists."""
+    for path in (ROOT / "notebooks").rglob("*.ipynb"):
+        code = "".join("".join(c["source"]) for c in json.loads(path.read_text())["cells"] if c["cell_type"] == "code")
+        assert all(hasattr(systems, name) for name in re.findall(r"\bsystems\.([a-z]\w*)", code)), path.name
