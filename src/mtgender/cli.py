@@ -367,7 +367,8 @@ def _site(chosen, notebooks):
     for path, name in names.items():
         parts = path.relative_to(chosen.notebooks).with_suffix("").parts
         detail = f": {parts[-1]}" if len(parts) > 2 else ""
-        group = {"metrics": "Evaluators", "systems": "Translation systems", "published": "The papers"}.get(parts[0], "Start here")
+        group = {"metrics": "Evaluators", "systems": "Translation systems", "joint": "Evaluators and systems together",
+                 "published": "The papers"}.get(parts[0], "Start here")
         groups.setdefault(group, []).append((name, _title(path) + detail))
     body = "".join(f"<h2>{group}</h2><ul>" + "".join(f'<li><a href="{n}.html">{t}</a></li>' for n, t in rows) + "</ul>"
                    for group, rows in groups.items())
@@ -494,11 +495,13 @@ def check(args):
 
 def readme(args):
     """put the committed numbers and the map of claims into README.md and data/README.md"""
-    from mtgender import tables
+    from mtgender import joint, neutral, robustness, simulation, tables
     command = [sys.executable, "-m", "snakemake", "all", "runs", "--summary", "--nolock"]
     summary = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     blocks = {"README.md": {"results": tables.readme_results(ROOT / "tables"), "claims": claims_map(summary) + "\n",
-                            "producers": tables.readme_producers(ROOT), "systems": tables.readme_systems(ROOT / "tables")},
+                            "producers": tables.readme_producers(ROOT), "systems": tables.readme_systems(ROOT / "tables"),
+                            "found": "\n".join(filter(None, (part.findings(ROOT / "tables").strip()
+                                                             for part in (joint, robustness, neutral, simulation)))) + "\n"},
               "data/README.md": tables.data_card(ROOT)}
     for name, parts in blocks.items():
         text = (ROOT / name).read_text(encoding="utf-8")

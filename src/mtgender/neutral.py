@@ -106,7 +106,8 @@ def findings(folder):
     if not (folder / "joint_neutral.csv").is_file():
         return ""
     frame = tables.read_csv(folder / "joint_neutral.csv")
-    return sentence(frame.astype({"signed_pct": float, "n": int}).assign(significant=frame["significant"] == "True"))
+    said = sentence(frame.astype({"signed_pct": float, "n": int}).assign(significant=frame["significant"] == "True"))
+    return said and f"- **A neutral variant.** {said}"
 
 
 def sentence(frame):

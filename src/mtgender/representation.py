@@ -231,7 +231,7 @@ def system_table(counts, *, replicates, seed, confidence):
         unmapped = own["isco"] == ""
         whole = own.assign(isco=own["isco"].where(~unmapped, own["occupation"]))     # a block of its own, without a group
         row, limits = groups(whole, 0).iloc[0], intervals(whole, 0, replicates=replicates, seed=seed, confidence=confidence).iloc[0]
-        note = f"{unmapped.sum()} occupation{'s' * (unmapped.sum() > 1)} without an ISCO group" if unmapped.any() else ""
+        note = f"{unmapped.sum()} occupation{'s' if unmapped.sum() > 1 else ''} without an ISCO group" if unmapped.any() else ""
         rows.append({"system": system, "language": language, "source": source, "subset": subset, **{f"n_{c}": int(row[c]) for c in COUNTS},
                      "unit_groups": own.loc[~unmapped & (own["masculine"] + own["feminine"] > 0), "isco"].nunique(),
                      **{c: row[c] for c in ("p_masculine", "ngpd_masculine", "ngpd_feminine")},

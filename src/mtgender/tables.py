@@ -451,7 +451,8 @@ def data_card(root):
     rows = pd.concat(validity, ignore_index=True)
     rows["cell"] = [f"{fixed(r)} {interval(lo, hi)}" for r, lo, hi in zip(rows["rate"], rows["low"], rows["high"])]
     wide = rows.pivot(index=["evaluator", "language"], columns="probe", values="cell").reset_index()
-    roles = {p.parent.name: read_yaml(p)[0]["role"] for p in (root / "data" / "scores").glob("*/card.yaml")}
+    cards = {p.parent.name: read_yaml(p)[0] for p in (root / "data" / "scores").glob("*/card.yaml")}
+    roles = {name: card["role"] for name, card in cards.items() if "role" in card}       # a demonstration has none
     wide["role"] = [roles[e][c] for e, c in zip(wide["evaluator"], wide["language"])]
     accuracy = read_csv(root / "data" / "detectors" / "accuracy.csv")
     figures = accuracy[["accuracy", "answered", "not_clear_recall"]].astype(float)
