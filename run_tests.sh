@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests. Fast suite by default; --all adds producers, cluster and fault injection. Other options go to pytest.
+# Tests. Fast suite by default; --all adds producers, --long the cluster and fault injection. Other options go to pytest.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
 . src/environment.sh
@@ -9,6 +9,7 @@ for argument in "$@"; do
     case $argument in
         -h | --help) sed -n '2p' run_tests.sh | sed 's/^# //'; exit 0 ;;
         --all) all=1 ;;
+        --long) all=1; export MTGENDER_LONG=1 ;;
         *) options+=("$argument") ;;
     esac
 done

@@ -111,6 +111,7 @@ def slurm(tmp_path_factory):
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not os.environ.get("MTGENDER_LONG"), reason="minutes long: ./run_tests.sh --all --long")
 def test_the_profile_runs_a_study_on_slurm_in_groups(slurm, study):
     path, results = study
     status, output = snakemake(path, "runs", "--profile", "profiles/slurm", "--slurm-status-command", "squeue",

@@ -18,7 +18,7 @@ import pytest
 
 from mtgender.study import ROOT
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not os.environ.get("MTGENDER_LONG"), reason="minutes long: ./run_tests.sh --all --long")]
 MARK = f"MTGENDER_SAFETY_TEST={os.getpid()}"
 NAME = f"safety-{os.getpid()}"
 
