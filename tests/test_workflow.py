@@ -36,7 +36,8 @@ def test_everything_is_made(study):
     assert notebooks == {"00_overview.ipynb", "metrics/1_challenge_set/de.ipynb", "metrics/3_score_prediction.ipynb",
                          "metrics/4_languages_occupations.ipynb", "metrics/6_error_annotation.ipynb", "metrics/7_coverage.ipynb",
                          "published/1_consistency.ipynb", "systems/1_benchmark.ipynb", "systems/3_system_run/WiBeMT.DeepL.de.ipynb",
-                         "systems/4_systems.ipynb", "systems/5_real_world/de.ipynb", "joint/1_evaluators_meet_systems.ipynb", "joint/2_robustness.ipynb",
+                         "systems/4_systems.ipynb", "systems/5_real_world/de.ipynb",
+                             "joint/1_evaluators_meet_systems.ipynb", "joint/2_robustness.ipynb",
                          "metrics/5_error_run/hunspell.de.ipynb", "metrics/2_score_run/e5-cosine.de.ipynb",
                          "metrics/2_score_run/wordfreq-zipf.de.ipynb", "metrics/2_score_run/source-length.de.ipynb"}
     runs = pd.read_csv(results / "tables/score_runs.csv", keep_default_na=False)
