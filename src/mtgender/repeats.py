@@ -109,15 +109,16 @@ def table(results):
     columns = ["system", "language", "occupations", "texts", "repeats", "signed", "low", "high", *(f"variance_{level}" for level in LEVELS),
                "share_repeat", "signed_by_repeat", "sd_between_repeats", "expected_sd"]
     frame = pd.DataFrame(rows, columns=columns)
+    digits = tables.significant_digits
     labels = results.runs.drop_duplicates("system").set_index("system")["label"]
     printed = pd.DataFrame({
         "Evaluator": [labels[s] for s in frame["system"]], "Language": [tables.language_name(c) for c in frame["language"]],
         "occupations × texts × repeats": [f"{a} × {b} × {c}" for a, b, c in zip(frame["occupations"], frame["texts"], frame["repeats"])],
-        "S": [f"{tables.fixed(s, 3)} {tables.interval(a, b, 3)}" for s, a, b in zip(frame["signed"], frame["low"], frame["high"])],
-        **{f"variance: {level}": [tables.fixed(v, 3) for v in frame[f"variance_{level}"]] for level in LEVELS},
+        "S": [f"{digits(s)} [{digits(a)}, {digits(b)}]" for s, a, b in zip(frame["signed"], frame["low"], frame["high"])],
+        **{f"variance: {level}": [digits(v) for v in frame[f"variance_{level}"]] for level in LEVELS},
         "repeats' share %": [tables.fixed(100 * v, 1) for v in frame["share_repeat"]],
-        "S of each repeat": [", ".join(tables.fixed(float(v), 2) for v in text.split()) for text in frame["signed_by_repeat"]],
-        "sd of S between repeats (expected)": [f"{tables.fixed(a, 3)} ({tables.fixed(b, 3)})" for a, b in
+        "S of each repeat": [", ".join(digits(float(v)) for v in text.split()) for text in frame["signed_by_repeat"]],
+        "sd of S between repeats (expected)": [f"{digits(a)} ({digits(b)})" for a, b in
                                                zip(frame["sd_between_repeats"], frame["expected_sd"])]})
     return frame, printed
 
@@ -128,5 +129,6 @@ def sentence(frame):
         return "No evaluator of this study has repeated runs."
     return " ".join(f"{row.system} ({tables.language_name(row.language)}): {tables.fixed(100 * row.share_repeat, 0)} % of the "
                     f"variance of d lies between {row.repeats} repeats of the same text; S moves between them by sd "
-                    f"{tables.fixed(row.sd_between_repeats, 2)}, its interval over occupations is {tables.interval(row.low, row.high, 2)}."
+                    f"{tables.significant_digits(row.sd_between_repeats)}, its interval over occupations is "
+                    f"[{tables.significant_digits(row.low)}, {tables.significant_digits(row.high)}]."
                     for row in frame.itertuples())
