@@ -7,6 +7,14 @@ import pytest
 
 from mtgender import cli, study
 
+try:
+    import hypothesis
+except ModuleNotFoundError:                     # the environment of the neural metrics has none
+    pass
+else:
+    hypothesis.settings.register_profile("timeless", deadline=None)         # a busy machine is no failure
+    hypothesis.settings.load_profile("timeless")
+
 OCCUPATIONS = {"0110": "Offizier", "0310": "Unteroffizier", "1411": "Hotelier", "2111": "Physiker", "2166": "Grafiker", "2641": "Autor",
                "3115": "Techniker", "5131": "Kellner", "6113": "Gärtner", "7126": "Klempner", "8331": "Busfahrer", "9313": "Bauhelfer"}
 FRAMES = {"conversation": "»Ist {{der {0}|die {0}in}} da?« – »Ja, {{er|sie}} wartet.«",

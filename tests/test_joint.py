@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pytest import approx
 from scipy import stats
@@ -31,7 +31,6 @@ def test_ranks_of_a_resample_are_those_of_the_written_out_multiset(case):
 
 
 @given(values_of)
-@settings(deadline=None)
 def test_spearman_of_a_resample_is_scipys(case):
     x, y, drawn = map(np.array, case)
     a, b = np.repeat(x, drawn), np.repeat(y, drawn)

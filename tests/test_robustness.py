@@ -52,7 +52,6 @@ def found(frame, runs, study=STUDY):
 
 # building blocks
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.floats(-5, 5), st.booleans()), min_size=1, max_size=40))
 def test_block_means_equal_pandas(rows):
     block, run, values, keep = map(np.array, zip(*rows))
@@ -90,7 +89,6 @@ def test_sign_flips_by_hand():
     assert (rb.sign_flip(values, 50, 3)[:3] == rb.sign_flip(values, 50, 3)[:3]).all()
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
 def test_adjusted_equals_statsmodels(p):
     for method, name in (("bh", "fdr_bh"), ("by", "fdr_by")):
@@ -105,7 +103,7 @@ def test_adjusted_knows_its_family():
 
 # the regression
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10_000), st.booleans())
 def test_clustered_fit_equals_statsmodels(seed, weighted):
     rng = np.random.default_rng(seed)

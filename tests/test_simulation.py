@@ -280,7 +280,7 @@ def test_power_against_statsmodels(texts, icc, alpha):
 
 
 @given(st.integers(3, 900), st.floats(1e-5, 0.2))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_power_rises_from_alpha_to_one(occupations, alpha):
     effects = np.linspace(0, 40, 60) / np.sqrt(occupations)
     found = simulation.power(effects, occupations, 3, 0.3, alpha)

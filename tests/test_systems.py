@@ -56,7 +56,7 @@ def test_lengths_by_hand():
     assert np.isnan(table.loc["statement", "words_sd"])                                               # one text has no spread
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.lists(st.tuples(st.sampled_from(["story", "report"]), st.text("ab \u0301", max_size=9)), min_size=2, max_size=20))
 def test_lengths_are_those_of_python(rows):
     kinds, texts = (pd.Series(x) for x in zip(*rows))
@@ -213,7 +213,7 @@ def test_latex_cells_without_marks_are_escaped_as_before(text):
 
 # levels
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.lists(st.tuples(st.sampled_from(CODES), st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=15))
 def test_levels_by_brute_force(rows):
     frame = counts(*[("A", "S", "es", "s", code, m, f, 0, 0) for code, m, f in rows])
@@ -314,7 +314,7 @@ def test_text_types_by_hand(tmp_path):
 
 # both ends
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=14), st.integers(1, 4))
 def test_ends_and_their_ties_by_brute_force(rows, n):
     frame = counts(*[("A", "S", "es", "s", code, m, f, 0, 0) for code, (m, f) in zip(CODES, rows)])
