@@ -215,9 +215,9 @@ def detect(args):
     """find the gender that the study's translations give to each occupation (needs the producers extra)"""
     from mtgender.producers import detect as detection
     chosen = study.load(args.study)
-    options = {**chosen.detector, **_options(args, "model", "fuzzy", "similarity")}
-    name = options.pop("name")
-    name, options = (name, options) if args.producer in (None, name) else (args.producer, _options(args, "model", "fuzzy", "similarity"))
+    name = args.producer or chosen.detector["name"]
+    declared = chosen.detector if name == chosen.detector["name"] else {}        # the study's options are of its own detector
+    options = {key: value for key, value in declared.items() if key != "name"} | _options(args, "model", "fuzzy", "similarity")
     if not chosen.translations:
         raise InputError("the study has no translations", path=chosen.path,
                          hint="Name them: add_translations: {mine: {path: folder, languages: [de]}}")

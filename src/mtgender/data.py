@@ -734,18 +734,17 @@ def prepare(study):
     runs, tables, repeats = [], {"scores": [], "annotations": []}, []
     for kind, (system, code) in [(k, run) for k in tables for run in study.runs(k)]:
         entry = getattr(study, kind)[system]
-        run = {"kind": kind, "system": system, "label": entry.label, "language": code, "role": entry.role(code),
-               "references": entry.references, "baseline": entry.baseline, "status": "refused", "n": 0, "decimals": pd.NA,
-               "note": "", "problem": bad_pairs.get(code, "")}
+        run = _declared(kind, system, entry.label, code, role=entry.role(code), references=entry.references, baseline=entry.baseline,
+                        problem=bad_pairs.get(code, ""))
         runs.append(run)
         if code in bad_pairs:
             continue
         try:
-            files = entry.files(code)
-            if files != [entry.file(code)]:
-                table, each = read_repeats(files, pairs[code]["segment_id"], entry.higher_is_better, study.allow_partial)
+            repeated = entry.repeats(code)
+            if repeated:
+                table, each = read_repeats(repeated, pairs[code]["segment_id"], entry.higher_is_better, study.allow_partial)
                 repeats.append(each.assign(system=system, language=code))
-                run["note"] = f"mean of {len(files)} repeats"
+                run["note"] = f"mean of {len(repeated)} repeats"
             else:
                 table = _read_run(formats, study, entry, code, pairs[code])
         except InputError as error:
@@ -761,8 +760,7 @@ def prepare(study):
         tables[kind].append(table.assign(system=system, language=code))
     genders = []
     for system, code in study.runs("translations"):
-        run = {"kind": "translations", "system": system, "label": study.translations[system].label, "language": code, "role": "",
-               "references": False, "baseline": False, "status": "refused", "n": 0, "decimals": pd.NA, "note": "", "problem": ""}
+        run = _declared("translations", system, study.translations[system].label, code)
         runs.append(run)
         try:
             genders.append(_read_translation_run(study, system, code, source))
@@ -775,9 +773,7 @@ def prepare(study):
             run |= {"status": "ok", "n": n, "note": "; ".join(notes)}
     neutral = []
     for system, code, path in study.neutral_runs():
-        run = {"kind": "neutral", "system": system, "label": study.scores[system].label, "language": code,
-               "role": study.scores[system].role(code), "references": False, "baseline": False, "status": "refused", "n": 0,
-               "decimals": pd.NA, "note": "", "problem": ""}
+        run = _declared("neutral", system, study.scores[system].label, code, role=study.scores[system].role(code))
         runs.append(run)
         try:
             texts = read_neutral(study.neutral["path"], code, source if source is not None else read_source(study.pairs))
@@ -790,8 +786,7 @@ def prepare(study):
             run |= {"status": "ok", "n": len(table)}
     counts = [count_genders(frame, study.pairs.name) for frame in genders]
     for path in study.gender_counts:
-        run = {"kind": "gender_counts", "system": path.stem, "label": path.stem, "language": "", "role": "", "references": False,
-               "baseline": False, "status": "refused", "n": 0, "decimals": pd.NA, "note": "", "problem": ""}
+        run = _declared("gender_counts", path.stem, path.stem, "")
         runs.append(run)
         try:
             counts.append(read_counts(path))
@@ -799,27 +794,26 @@ def prepare(study):
             run["problem"] = str(error)
         else:
             run |= {"status": "ok", "n": int(counts[-1][GENDERS].to_numpy().sum())}
-    runs = pd.DataFrame(runs, columns=["kind", "system", "label", "language", "role", "references", "baseline", "status", "n",
-                                       "decimals", "note", "problem"])
-    languages = [frame.assign(language=code) for code, frame in pairs.items()]
-    empty = {"scores": ["segment_id", "masculine", "feminine", "system", "language"],
-             "annotations": ["segment_id", "variant", "n_errors", "omission", "instruction_fault", "errors", "system", "language"]}
-    if not languages:
+    runs = pd.DataFrame(runs)
+    if not pairs:
         raise InputError("no language can be read: " + " | ".join(bad_pairs.values()), path=study.path)
-    replace(study.prepared / "pairs.parquet", pd.concat(languages, ignore_index=True).to_parquet)
-    for kind, frames in tables.items():
-        frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=empty[kind])
-        replace(study.prepared / f"{kind}.parquet", frame.to_parquet)
-    neutral = pd.concat(neutral, ignore_index=True) if neutral else pd.DataFrame(columns=NEUTRAL)
-    replace(study.prepared / "neutral.parquet", neutral[NEUTRAL].to_parquet)
-    repeats = pd.concat(repeats, ignore_index=True) if repeats else pd.DataFrame(columns=REPEATS)
-    replace(study.prepared / "repeats.parquet", repeats[REPEATS].to_parquet)
-    genders = pd.concat(genders, ignore_index=True) if genders else pd.DataFrame(columns=GENDER_FRAME)
-    replace(study.prepared / "genders.parquet", genders[GENDER_FRAME].to_parquet)
-    counts = pd.concat(counts, ignore_index=True) if counts else pd.DataFrame(columns=GENDER_COUNTS)
-    replace(study.prepared / "gender_counts.parquet", counts.to_parquet)
+    prepared = {"pairs": ([frame.assign(language=code) for code, frame in pairs.items()], None),
+                "scores": (tables["scores"], ["segment_id", "masculine", "feminine", "system", "language"]),
+                "annotations": (tables["annotations"], ["segment_id", "variant", "n_errors", "omission", "instruction_fault", "errors",
+                                                        "system", "language"]),
+                "neutral": (neutral, NEUTRAL), "repeats": (repeats, REPEATS), "genders": (genders, GENDER_FRAME),
+                "gender_counts": (counts, GENDER_COUNTS)}
+    for name, (frames, columns) in prepared.items():
+        frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
+        replace(study.prepared / f"{name}.parquet", (frame if columns is None else frame[columns]).to_parquet)
     replace(study.prepared / "runs.csv", lambda p: runs.to_csv(p, index=False, lineterminator="\n"))
     return runs
+
+
+def _declared(kind, system, label, language, *, role="", references=False, baseline=False, problem=""):
+    """A row of `prepare`'s table for a run that was not read yet; the keys are the table's columns."""
+    return {"kind": kind, "system": system, "label": label, "language": language, "role": role, "references": references,
+            "baseline": baseline, "status": "refused", "n": 0, "decimals": pd.NA, "note": "", "problem": problem}
 
 
 def _read_run(formats, study, entry, language, pairs):

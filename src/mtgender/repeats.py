@@ -102,7 +102,7 @@ def table(results):
         each = d.mean(axis=(0, 1))
         rows.append({"system": system, "language": language, "occupations": d.shape[0], "texts": d.shape[1], "repeats": d.shape[2],
                      "signed": parts["mean"], "low": low, "high": high, **{f"variance_{level}": parts[level] for level in LEVELS},
-                     "share_repeat": parts["repeat"] / np.nansum([parts[level] for level in LEVELS] or [np.nan]),
+                     "share_repeat": parts["repeat"] / np.nansum([parts[level] for level in LEVELS]),
                      "signed_by_repeat": " ".join(f"{v:.6g}" for v in each),
                      "sd_between_repeats": each.std(ddof=1) if len(each) > 1 else np.nan,
                      "expected_sd": np.sqrt(parts["repeat"] / (d.shape[0] * d.shape[1]))})

@@ -186,13 +186,17 @@ class System:
             return plain
         return self.path / f"{language}.{'jsonl' if self.kind == 'annotations' else 'tsv'}"
 
-    def files(self, language):
-        """`file`, or where scores have repeats (`<language>.r1.tsv`, `.r2.tsv`, …) these, in order."""
+    def repeats(self, language):
+        """Files of repeated scores (`<language>.r1.tsv`, `.r2.tsv`, …) in order; none where `file` is there."""
         whole = self.file(language)
         if self.kind != "scores" or self.format != "own" or whole.is_file():
-            return [whole]
+            return []
         repeats = {int(m[1]): p for p in whole.parent.glob(f"{whole.stem}.r*.tsv") if (m := re.fullmatch(r".*\.r([0-9]+)\.tsv", p.name))}
-        return [repeats[k] for k in sorted(repeats)] or [whole]
+        return [repeats[k] for k in sorted(repeats)]
+
+    def files(self, language):
+        """The repeats of a language, or its one file."""
+        return self.repeats(language) or [self.file(language)]
 
     def role(self, language):
         """metric, fluency or control; of a language that was not tested, what all tested ones agree on, else metric."""
@@ -287,7 +291,7 @@ class Study:
 
     def repeated_runs(self):
         """(system, language) of every score run with repeats."""
-        return [(name, code) for name, code in self.runs("scores") if self.scores[name].files(code) != [self.scores[name].file(code)]]
+        return [(name, code) for name, code in self.runs("scores") if self.scores[name].repeats(code)]
 
     def neutral_runs(self):
         """(system, language, file) of every evaluator that scored the texts with a neutral variant."""

@@ -25,7 +25,7 @@ import yaml
 
 from mtgender.producers import judge
 from mtgender.producers.command import written_lines
-from mtgender.producers.run import Run, check_card, create, produce, read_card, to_pairs, write_atomically
+from mtgender.producers.run import Run, alone, check_card, create, produce, read_card, to_pairs, write_atomically
 from mtgender.study import LANGUAGES, InputError
 
 ALL_AT_ONCE = 1_000_000
@@ -181,8 +181,9 @@ def translate_language(name: str, language: str, sources: pd.DataFrame, out_dir:
     return Run(path, len(texts), resumed, time.perf_counter() - start)
 
 
+@alone
 def update_translator_card(path: Path, card: dict[str, Any], language: str, **entries: Any) -> None:
-    """Write `card.yaml` with `entries` ({key: value for this language}) beside those of the other languages."""
+    """Write the `card.yaml` of a translator or detector with `entries` ({key: value for this language}) beside the other languages'."""
     old, card = read_card(path), dict(card)
     kept = {key: dict(sorted({**(old.get(key) or {}), language: value}.items())) for key, value in entries.items()}
     invocation = card.pop("invocation", card["name"])
