@@ -374,6 +374,14 @@ rule joint_5_neutral:
         PAPERMILL + QUIETLY
 
 
+rule tabled:
+    """What makes tables that are committed beside those of `all`: the notebooks of a language, and the simulation."""
+    input:
+        expand(rules.metrics_1_challenge_set.output[-1], language=STUDY.languages),
+        expand(rules.systems_5_real_world.output[0], language=data.counted_languages(STUDY)),
+        rules.joint_3_calibration.output,
+
+
 # A run that fails or was refused must not keep the reading copy from the others: run notebooks are asked for, not waited for.
 rule runs:
     """Every notebook of a language or a run."""

@@ -4,7 +4,7 @@
 #   ./run_all.sh                        the default study (studies/occupairs.yaml)
 #   ./run_all.sh studies/mine.yaml      another one
 #   ./run_all.sh [STUDY] -n | -j 4 | -k | --forcerun RULE …      options go to Snakemake
-#   ./run_all.sh --check                make everything in results/check and compare with the committed tables
+#   ./run_all.sh --check                make every table in results/check and compare with the committed ones
 #   ./run_all.sh --rescore [--accept]   make the committed scores and annotations again; say what differs; replace them
 #   ./run_all.sh --lab                  open JupyterLab on the notebooks
 #   ./run_all.sh [STUDY] scored | annotated | translated         the study's producers, a job each language, into results/<study>/produced
@@ -156,7 +156,7 @@ work() {
     [ ${#targets[@]} -eq 0 ] || { snakemake_ "${targets[@]}"; return; }
     # Inputs changed: measured first, so that what comes out as before makes nothing else again.
     [ "$newer" = no ] || [ -n "$as_it_is" ] || snakemake_ inferred
-    snakemake_ all runs
+    if [ "$mode" = check ]; then snakemake_ all tabled; else snakemake_ all runs; fi      # notebooks of a run make no table to compare
 }
 
 say "study $study → results/$name"
