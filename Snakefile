@@ -16,12 +16,15 @@ INFERRED = [f"{RESULTS}/inference/{f}.parquet" for f in ("occupations", "score_r
 READ = [*(f"src/mtgender/{m}.py" for m in ("study", "isco", "data", "formats")), "data/isco08.csv"]
 MEASURE = [*READ, "src/mtgender/preference.py", "src/mtgender/representation.py", "src/mtgender/inference.py"]
 PRESENT = [*MEASURE, "src/mtgender/tables.py", "src/mtgender/figures.py"]
-# a notebook of the whole study is made again when any of its inputs changes, one of a run or a language when its digest does
+# a notebook is made again when the digest of what it reads changes: of a run, a language, or all runs of a kind
 INPUTS = [display_path(f) for f in (*STUDY.source_files(), *STUDY.files())]
 NOTES = [display_path(f) for f in (STUDY.pairs / "gender_marks.tsv", STUDY.pairs / "review.tsv") if f.is_file()]
-WHOLE = [*INPUTS, *NOTES, *PREPARED, *INFERRED, *PRESENT]
+STUDY_FILES = [display_path(f) for f in STUDY.source_files()]
+WHOLE = [*STUDY_FILES, *NOTES, *PRESENT]
+SCORES, ERRORS, SYSTEMS_ = ([f"{RESULTS}/digests/study/{kind}"] for kind in ("scores", "annotations", "translations"))
 SYSTEMS = "src/mtgender/systems.py"
-DETECTION = [f for f in ("data/detectors/accuracy.csv", "data/detectors/calibration.csv", "data/published/systems_paper.csv",
+DETECTION = [f for f in ("data/detectors/accuracy.csv", "data/detectors/measured.csv", "data/detectors/missed_occupations.csv",
+                         "data/detectors/calibration.csv", "data/published/systems_paper.csv",
                          "data/gender_counts/human_llm_agreement_by_run.csv") if (studies.ROOT / f).is_file()]
 SCORE_RUNS = {f"{file_name(s)}.{code}": (s, code) for s, code in STUDY.runs("scores")}
 ERROR_RUNS = {f"{file_name(s)}.{code}": (s, code) for s, code in STUDY.runs("annotations")}
@@ -32,7 +35,7 @@ EXTRA_PAIRS = [display_path(STUDY.pairs / f"{code}.tsv") for code in sorted({c f
 # languages that the detector of genders has to do with: those of the pairs and of the translations
 DETECTED = list(dict.fromkeys([*STUDY.languages, *(code for _, code in STUDY.runs("translations"))])) if STUDY.translations else []
 DIGESTS = [f"{RESULTS}/digests/{name}" for name in (*(f"scores/{run}" for run in SCORE_RUNS), *(f"annotations/{run}" for run in ERROR_RUNS),
-           *(f"systems/{run}" for run in SYSTEM_RUNS),
+           *(f"systems/{run}" for run in SYSTEM_RUNS), "study/scores", "study/annotations", "study/translations",
            *(f"languages/{code}" for code in dict.fromkeys([*STUDY.languages, *DETECTED, *data.counted_languages(STUDY)])))]
 # -r passes text as text: a system may be called `nan`, a language code is `no`
 # warm_papermill.py is the papermill command line; without a server it is papermill itself
@@ -111,7 +114,7 @@ rule inferred:
 rule overview:
     """The whole story on one page"""
     input:
-        WHOLE, SYSTEMS,
+        SCORES, ERRORS, SYSTEMS_, WHOLE, SYSTEMS,
         notebook="notebooks/00_overview.ipynb",
     output:
         touch(f"{RESULTS}/done/00_overview"),
@@ -154,7 +157,7 @@ rule metrics_2_score_run:
 rule metrics_3_score_prediction:
     """Table 2, Figure 1, rates, and the count of significant runs (metrics paper, section 5.1)"""
     input:
-        WHOLE,
+        SCORES, WHOLE,
         notebook="notebooks/metrics/3_score_prediction.ipynb",
     output:
         table("metrics_table2"), table("metrics_rates"), long_table("score_runs"), long_table("score_summaries"),
@@ -168,7 +171,7 @@ rule metrics_3_score_prediction:
 rule metrics_4_languages_occupations:
     """Language means, Table 3, all occupations, ISCO roll-up (section 5.2)"""
     input:
-        WHOLE,
+        SCORES, WHOLE,
         notebook="notebooks/metrics/4_languages_occupations.ipynb",
     output:
         table("metrics_languages"), table("metrics_table3"), table("metrics_isco"), long_table("metrics_occupations"),
@@ -198,7 +201,7 @@ rule metrics_5_error_run:
 rule metrics_6_error_annotation:
     """Table 4: error-free differences (section 6)"""
     input:
-        WHOLE,
+        ERRORS, WHOLE,
         notebook="notebooks/metrics/6_error_annotation.ipynb",
     output:
         table("metrics_table4"), long_table("error_runs"), figure("metrics_errors"),
@@ -211,7 +214,7 @@ rule metrics_6_error_annotation:
 rule metrics_7_coverage:
     """Appendix A: coverage, roles, native ranges"""
     input:
-        WHOLE,
+        SCORES, ERRORS, WHOLE,
         notebook="notebooks/metrics/7_coverage.ipynb",
     output:
         table("metrics_coverage"), figure("metrics_coverage"),
@@ -224,7 +227,7 @@ rule metrics_7_coverage:
 rule published_1_consistency:
     """The papers' printed numbers: what follows from them, and whether it agrees"""
     input:
-        WHOLE, "src/mtgender/published.py", "data/published/metrics_paper.csv", "data/published/systems_paper.csv",
+        SCORES if STUDY.published else [], WHOLE, "src/mtgender/published.py", "data/published/metrics_paper.csv", "data/published/systems_paper.csv",
         "data/labour.csv",
         notebook="notebooks/published/1_consistency.ipynb",
     output:
@@ -238,7 +241,7 @@ rule published_1_consistency:
 rule systems_1_benchmark:
     """Tables 1, 5 and 6 of the systems paper: texts and their lengths, English and in the target languages"""
     input:
-        WHOLE, SYSTEMS, EXTRA_PAIRS, "data/published/systems_paper.csv",
+        SYSTEMS_, WHOLE, SYSTEMS, EXTRA_PAIRS, "data/published/systems_paper.csv",
         notebook="notebooks/systems/1_benchmark.ipynb",
     output:
         table("systems_table1"), table("systems_table5"),
@@ -281,10 +284,10 @@ rule systems_3_system_run:
 rule systems_4_systems:
     """Tables 2, 3, 4, 7, 8 and 9 of the systems paper, by ISCO level and major group; texts that steer gender"""
     input:
-        WHOLE, SYSTEMS, DETECTION, "data/gender_counts/systems.csv",
+        SYSTEMS_, WHOLE, SYSTEMS, DETECTION, "data/gender_counts/systems.csv",
         notebook="notebooks/systems/4_systems.ipynb",
     output:
-        table("systems_table2"), table("systems_table3"), table("systems_table4"), table("systems_table7"), table("systems_table9"),
+        table("systems_table2"), table("systems_table2_misses"), table("systems_table3"), table("systems_table4"), table("systems_table7"), table("systems_table9"),
         table("systems_steered"), table("systems_levels"), table("systems_isco"), long_table("system_runs"),
     log:
         executed("systems/4_systems"),
@@ -308,7 +311,7 @@ rule systems_5_real_world:
 rule joint_1_evaluators_meet_systems:
     """Evaluators, systems and the labour market by occupation: do they agree, and where not?"""
     input:
-        WHOLE, "src/mtgender/joint.py", "data/labour.csv",
+        SCORES, SYSTEMS_, WHOLE, "src/mtgender/joint.py", "data/labour.csv",
         notebook="notebooks/joint/1_evaluators_meet_systems.ipynb",
     output:
         table("joint_languages"), table("joint_correlations"), table("joint_contradictions"), table("joint_quadrants"),
@@ -322,7 +325,7 @@ rule joint_1_evaluators_meet_systems:
 rule joint_2_robustness:
     """Does the conclusion survive other analyses, and is the preference one for shorter and more frequent words?"""
     input:
-        WHOLE, "src/mtgender/robustness.py",
+        SCORES, WHOLE, "src/mtgender/robustness.py",
         [display_path(f) for f in (STUDY.pairs / "review.tsv", STUDY.pairs / "gender_marks.tsv") if f.is_file()],
         notebook="notebooks/joint/2_robustness.ipynb",
     output:
@@ -337,7 +340,7 @@ rule joint_2_robustness:
 rule joint_3_calibration:
     """Simulated evaluators and systems with known truth: false discoveries, coverage of the intervals, bias, power"""
     input:
-        PREPARED, INFERRED, PRESENT, "src/mtgender/simulation.py", "src/mtgender/published.py", "data/published/metrics_paper.csv",
+        SCORES, ERRORS, SYSTEMS_, WHOLE, "src/mtgender/simulation.py", "src/mtgender/published.py", "data/published/metrics_paper.csv",
         notebook="notebooks/joint/3_calibration.ipynb",
     output:
         table("joint_components"), table("joint_calibration"), table("joint_fdr"), table("joint_power"),
@@ -351,7 +354,7 @@ rule joint_3_calibration:
 rule joint_4_repeats:
     """Evaluators that do not say the same twice: variance between repeats, texts and occupations"""
     input:
-        WHOLE, "src/mtgender/repeats.py",
+        SCORES, WHOLE, "src/mtgender/repeats.py",
         notebook="notebooks/joint/4_repeats.ipynb",
     output:
         table("joint_repeats"),
@@ -364,7 +367,7 @@ rule joint_4_repeats:
 rule joint_5_neutral:
     """A third, neutral variant against the masculine and the feminine one"""
     input:
-        WHOLE, "src/mtgender/neutral.py",
+        SCORES, WHOLE, "src/mtgender/neutral.py",
         notebook="notebooks/joint/5_neutral.ipynb",
     output:
         table("joint_neutral"),

@@ -60,7 +60,7 @@ if [ "$mode" = check ]; then
     study=results/check.yaml
 fi
 
-# name of the results folder; whether inputs are newer than what is there; whether there are translations
+# name of the results folder; whether inputs are newer than what is there (nothing: none); whether there are translations
 read -r name newer translations < <(python - "$study" <<'PY'
 import sys
 from mtgender import study
@@ -70,15 +70,15 @@ except study.InputError as error:
     sys.exit(f"mtgender: {error}")
 made = loaded.inference / "score_runs.parquet"
 inputs = [*loaded.source_files(), *loaded.files(), *(study.ROOT / "src/mtgender").glob("*.py")]
-newer = made.is_file() and any(f.stat().st_mtime > made.stat().st_mtime for f in inputs)
-print(loaded.results.name, "yes" if newer else "no", "yes" if loaded.translations else "no")
+newer = "none" if not made.is_file() else "yes" if any(f.stat().st_mtime > made.stat().st_mtime for f in inputs) else "no"
+print(loaded.results.name, newer, "yes" if loaded.translations else "no")
 PY
 )
 [ -n "$name" ] || exit 2
 mkdir -p "results/$name" || fail "results/$name cannot be written"
 
 # Translations without the genders of their occupations: a detector goes first (a producer, in an environment of its own).
-if [ "$translations" = yes ] && [ -n "$(python -m mtgender detect --pending --study "$study" 2>/dev/null)" ]; then
+if [ "$translations" = yes ] && [ "$newer" != no ] && [ -n "$(python -m mtgender detect --pending --study "$study" 2>/dev/null)" ]; then
     say "finding the gender of the occupation in the study's translations"
     make_environment .venv-producers requirements-producers.lock
     .venv-producers/bin/python -m mtgender detect --study "$study" || say "a translation without genders is refused below"
@@ -155,7 +155,7 @@ snakemake_() {
 work() {
     [ ${#targets[@]} -eq 0 ] || { snakemake_ "${targets[@]}"; return; }
     # Inputs changed: measured first, so that what comes out as before makes nothing else again.
-    [ "$newer" = no ] || [ -n "$as_it_is" ] || snakemake_ inferred
+    [ "$newer" != yes ] || [ -n "$as_it_is" ] || snakemake_ inferred
     if [ "$mode" = check ]; then snakemake_ all tabled; else snakemake_ all runs; fi      # notebooks of a run make no table to compare
 }
 
@@ -182,7 +182,7 @@ wait "$work"
 status=$?
 work=''
 if [ -n "$dry" ]; then
-    [ "$newer" = no ] || say "at most these: where prepare and infer give the same as before, nothing else is made again"
+    [ "$newer" != yes ] || say "at most these: where prepare and infer give the same as before, nothing else is made again"
     exit $status
 fi
 [ ${#targets[@]} -eq 0 ] || exit $status

@@ -17,7 +17,6 @@ make_environment .venv requirements-test.lock requirements.lock
 if [ -n "$all" ]; then
     make_environment .venv-producers requirements-producers.lock
     make_environment .venv-producers requirements-llm-judge.lock
-    (make_environment .venv-neural requirements-neural.lock) || say "no .venv-neural: the tests of COMET and MetricX are skipped"
 fi
 PATH="$PWD/.venv/bin:$PATH"
 export PATH OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
@@ -26,14 +25,17 @@ ruff check --quiet . || exit 1
 say "pytest"
 if [ -n "$all" ]; then
     status=0
-    pytest -n "$(cores)" --dist loadfile "${options[@]}" || status=$?
+    make_environment .venv-neural requirements-neural.lock &          # the largest download, while the others are tested
+    neural=$!
+    pytest -n "$(cores)" --dist loadfile --no-loadscope-reorder "${options[@]}" || status=$?
     say "pytest, producers"
     .venv-producers/bin/python -m pytest -o addopts=-ra tests/test_producers.py tests/test_producer_adapters.py \
         tests/test_translators.py tests/test_generate.py tests/test_llm_detector.py -k "not translators or language_model" "${options[@]}" || status=$?
+    wait "$neural" || say "no .venv-neural: the tests of COMET and MetricX are skipped"
     say "pytest, neural metrics"
     [ ! -x .venv-neural/bin/pytest ] || .venv-neural/bin/python -m pytest -o addopts=-ra tests/test_neural.py \
         tests/test_translators.py -k neural "${options[@]}" || status=$?
     exit $status
 else
-    pytest -n "$(cores)" --dist loadfile -m "not slow" "${options[@]}"
+    pytest -n "$(cores)" --dist loadfile --no-loadscope-reorder -m "not slow" "${options[@]}"
 fi

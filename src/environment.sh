@@ -46,7 +46,7 @@ make_environment() {
 import pathlib, sys, sysconfig
 pathlib.Path(sysconfig.get_path("purelib"), "mtgender.pth").write_text(sys.argv[1] + "\n")
 PY
-    # notebook kernels talk over TCP on this machine only, and are interrupted at their end; without this each one says so
+    # plain papermill's kernels talk over TCP on this machine only, and are interrupted at their end; without this each one says so
     mkdir -p "$folder/etc/ipython"
     printf 'c.IPKernelApp.log_level = 50\n' >"$folder/etc/ipython/ipython_kernel_config.py"
     printf '%s' "$PWD" >"$folder/.made-in"

@@ -3,8 +3,8 @@
     python src/warm_papermill.py --serve       server; listens on the socket named by $WARM_PAPERMILL until its parent ends
     python src/warm_papermill.py ARGUMENTS…    papermill with these arguments, by the server; by papermill itself where there is none
 
-Arguments, output, executed notebooks and exit codes are papermill's. Each notebook gets the caller's environment and folder, a kernel
-process of its own, and numpy's global generator seeded anew. Nothing of a project is imported here, so edits always count.
+Arguments, output, executed notebooks and exit codes are papermill's. Each notebook has the caller's environment and folder, its own kernel
+and numpy's global generator seeded anew. Nothing of a project is imported here, so edits always count.
 """
 
 import json
@@ -22,8 +22,7 @@ PRELOAD = ("papermill.cli", "ipykernel.kernelapp", "matplotlib.pyplot", "numpy",
 
 def client(arguments):
     """Hand arguments, environment, folder and standard streams to the server; return the notebook's exit code."""
-    address = os.environ.get("WARM_PAPERMILL")
-    if address:
+    if address := os.environ.get("WARM_PAPERMILL"):
         try:
             with socket.socket(socket.AF_UNIX) as link, tempfile.TemporaryFile() as request:
                 link.connect(address)
@@ -43,8 +42,7 @@ def serve():
     """Listen, import the stack, then fork a worker for every connection; ends when the parent process does."""
     if not hasattr(os, "fork"):
         sys.exit("warm_papermill: this system cannot fork; papermill itself runs")
-    address, parent = os.environ["WARM_PAPERMILL"], os.getppid()
-    listener = socket.socket(socket.AF_UNIX)
+    address, parent, listener = os.environ["WARM_PAPERMILL"], os.getppid(), socket.socket(socket.AF_UNIX)
     listener.bind(address)
     os.chmod(address, 0o600)                                 # before it listens: nobody else was ever let in
     listener.listen(64)                                      # who connects now is served once the stack is there
@@ -55,7 +53,7 @@ def serve():
         list(map(__import__, PRELOAD))
         while os.getppid() == parent:
             if select.select([listener], [], [], 0.2)[0]:
-                link, _ = listener.accept()
+                link = listener.accept()[0]
                 if not os.fork():
                     listener.close()
                     os.close(held)
@@ -121,24 +119,27 @@ def fork_kernel(link):
         kernel(open(reader))
     os.close(reader)
     from jupyter_client.provisioning.local_provisioner import LocalProvisioner
+    prepare = LocalProvisioner.pre_launch
+
+    async def pre_launch(self, **options):                   # files of the private folder: nobody can take them as a free port can be
+        self.parent.transport, self.parent.ip = "ipc", f"{os.environ['WARM_PAPERMILL']}-{pid}"
+        return await prepare(self, **options)
 
     async def launch_kernel(self, cmd, cwd=None, env=None, **_):
         place = next(i for i, word in enumerate(cmd) if word.startswith("ipykernel"))
         environment = {**(env or os.environ), "JPY_PARENT_PID": str(os.getpid())}
-        command = {"arguments": cmd[place:], "folder": cwd or os.getcwd(), "environment": environment}
-        os.write(writer, json.dumps(command).encode() + b"\n")
+        os.write(writer, json.dumps({"arguments": cmd[place:], "folder": cwd or os.getcwd(), "environment": environment}).encode() + b"\n")
         self.process, self.pid, self.pgid = Forked(pid), pid, None
         return self.connection_info
 
-    LocalProvisioner.launch_kernel = launch_kernel
+    LocalProvisioner.pre_launch, LocalProvisioner.launch_kernel = pre_launch, launch_kernel
 
 
 def kernel(pipe):
     """In the kernel's process: wait for the command (none if papermill needs no kernel), run it, end with the worker."""
-    if command := pipe.readline():
+    if line := pipe.readline():
         threading.Thread(target=lambda: pipe.read() or os._exit(1), daemon=True).start()
-        command = json.loads(command)
-        enter(command)
+        enter(command := json.loads(line))
         sys.path[:1], sys.argv = [], command["arguments"]    # as ipykernel's launcher has it
         sys.modules["numpy"].random.seed()
         sys.modules["ipykernel.kernelapp"].launch_new_instance(argv=sys.argv[1:])

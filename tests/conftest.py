@@ -1,6 +1,10 @@
 """A small study of our own: 12 occupations, three text types, two evaluators, one annotator, in a repository under tmp_path."""
 
 import json
+import os
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -77,3 +81,29 @@ def mini_study(repository):
     return write(repository / "studies" / "mini.yaml", "pairs: data/mini", "languages: [de]", "replicates: 300", "scores:",
                  "  noise: {path: scores/noise, label: Noise}", "  length: {path: scores/length, role: control}",
                  "annotations:", "  spell: {path: annotations/spell}")
+
+
+@pytest.fixture(scope="session")
+def warm(tmp_path_factory):
+    """The environment of a process whose `python src/warm_papermill.py` finds a server."""
+    folder = tmp_path_factory.mktemp("warm")
+    environment = {**os.environ, "WARM_PAPERMILL": str(folder / "s"), "HERE": str(folder),
+                   "MPLBACKEND": "module://matplotlib_inline.backend_inline"}
+    server = subprocess.Popen([sys.executable, str(study.ROOT / "src/warm_papermill.py"), "--serve"], env=environment)
+    for _ in range(300):
+        if (folder / "s").exists():
+            break
+        time.sleep(0.1)
+    assert (folder / "s").stat().st_mode & 0o777 == 0o600
+    yield environment
+    server.terminate()
+    assert server.wait(20) == 0 and list(folder.iterdir()) == []
+
+
+LONGEST = ("test_workflow", "test_notebooks", "test_warm_papermill", "test_occupairs", "test_repository")
+
+
+def pytest_collection_modifyitems(items):
+    """Files that take longest first: two processes then end at nearly the same time."""
+    places = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path.stem, len(places)))

@@ -377,3 +377,19 @@ def test_a_study_whose_score_files_are_all_refused_still_has_its_errors(mini_stu
     assert len(result["error_runs"]) == 1 and not len(result["score_runs"])
     with pytest.raises(study.InputError, match=r"noise/de\.tsv, line 1"):
         loaded.run("scores", "noise", "de")
+
+
+def test_digests_change_with_what_a_notebook_reads_and_with_nothing_else(mini_study, repository):
+    def made():
+        return inference.digests(run(mini_study)[1].study)
+    first = made()
+    assert made() == first and {"study/scores", "study/annotations", "study/translations", "scores/noise.de", "languages/de"} <= set(first)
+    write_scores(repository / "scores" / "noise" / "de.tsv", random_scores(2))
+    scores = made()
+    assert {k for k in first if scores[k] != first[k]} == {"study/scores", "scores/noise.de"}
+    write(repository / "annotations" / "spell" / "de.jsonl", *annotations(lambda *_: False))
+    errors = made()
+    assert {k for k in first if errors[k] != scores[k]} == {"study/annotations", "annotations/spell.de"}
+    write_pairs(repository / "data" / "mini", {i: (code, kind, noun, text + " ") for i, (code, kind, noun, text) in PAIRS.items()})
+    pairs = made()
+    assert not {k for k in first if pairs[k] == errors[k]}

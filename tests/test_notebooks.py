@@ -22,12 +22,13 @@ def path(tmp_path_factory):
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda p: p.stem)
-def test_notebook_runs_by_hand(notebook, path, tmp_path):
+def test_notebook_runs_by_hand(notebook, path, tmp_path, warm):
     names = {c for c in ("language", "system") if f"\n{c} = " in "".join(json.loads(notebook.read_text())["cells"][1]["source"])}
     system = "hunspell" if "error" in notebook.stem else "DeepL" if "system_run" in notebook.stem else "e5-cosine"
     given = [x for name, value in (("language", "de"), ("system", system)) if name in names for x in ("-r", name, value)]
-    command = [sys.executable, "-m", "papermill", str(notebook), str(tmp_path / "out.ipynb"), "--no-progress-bar", "-r", "study", str(path)]
-    result = subprocess.run([*command, *given], capture_output=True, text=True, cwd=tmp_path)
+    command = [sys.executable, str(ROOT / "src/warm_papermill.py"), str(notebook), str(tmp_path / "out.ipynb"), "--no-progress-bar",
+               "-r", "study", str(path)]
+    result = subprocess.run([*command, *given], capture_output=True, text=True, cwd=tmp_path, env=warm)
     assert result.returncode == 0, result.stderr[-2000:]
     outputs = [o for c in json.loads((tmp_path / "out.ipynb").read_text())["cells"] for o in c.get("outputs", [])]
     assert outputs and not [o for o in outputs if o["output_type"] == "stream" and o["name"] == "stderr"]

@@ -26,22 +26,6 @@ def notebook(path, *cells):
     return path
 
 
-@pytest.fixture(scope="module")
-def environment(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("warm")
-    environment = {**os.environ, "WARM_PAPERMILL": str(folder / "s"), "HERE": str(folder),
-                   "MPLBACKEND": "module://matplotlib_inline.backend_inline"}
-    server = subprocess.Popen([*WARM, "--serve"], env=environment)
-    for _ in range(300):
-        if (folder / "s").exists():
-            break
-        time.sleep(0.1)
-    assert (folder / "s").stat().st_mode & 0o777 == 0o600
-    yield environment
-    server.terminate()
-    assert server.wait(20) == 0 and not (folder / "s").exists()
-
-
 def run(command, source, target, environment, *options):
     result = subprocess.run([*command, str(source), str(target), "--no-progress-bar", "--log-level", "ERROR", *options],
                             env=environment, cwd=environment["HERE"], capture_output=True, text=True, timeout=120)
@@ -52,35 +36,35 @@ def outputs(executed):
     return [[{k: v for k, v in o.items() if k != "execution_count"} for o in c.get("outputs", [])] for c in executed["cells"]]
 
 
-def test_outputs_and_metadata_equal_papermills(environment, tmp_path):
+def test_outputs_and_metadata_equal_papermills(warm, tmp_path):
     source = notebook(tmp_path / "n.ipynb", *CELLS)
-    plain = {k: v for k, v in environment.items() if k != "WARM_PAPERMILL"}
-    (cold_run, cold), (warm_run, warm) = (run(c, source, tmp_path / f"{i}.ipynb", e, "-p", "x", "3") for i, (c, e) in
-                                          enumerate((([sys.executable, "-m", "papermill"], plain), (WARM, environment))))
-    assert cold_run.returncode == warm_run.returncode == 0
-    assert outputs(cold) == outputs(warm) and "image/png" in str(outputs(warm))
-    assert cold["metadata"]["papermill"].keys() == warm["metadata"]["papermill"].keys()
-    assert warm["metadata"]["papermill"]["parameters"] == {"x": 3}
+    plain = {k: v for k, v in warm.items() if k != "WARM_PAPERMILL"}
+    (cold_run, cold), (hot_run, hot) = (run(c, source, tmp_path / f"{i}.ipynb", e, "-p", "x", "3") for i, (c, e) in
+                                          enumerate((([sys.executable, "-m", "papermill"], plain), (WARM, warm))))
+    assert cold_run.returncode == hot_run.returncode == 0
+    assert outputs(cold) == outputs(hot) and "image/png" in str(outputs(hot))
+    assert cold["metadata"]["papermill"].keys() == hot["metadata"]["papermill"].keys()
+    assert hot["metadata"]["papermill"]["parameters"] == {"x": 3}
 
 
-def test_failing_notebook_tells_so(environment, tmp_path):
+def test_failing_notebook_tells_so(warm, tmp_path):
     source = notebook(tmp_path / "n.ipynb", "x = 1", "raise ValueError('on purpose')", "print('never')")
-    result, executed = run(WARM, source, tmp_path / "out.ipynb", environment)
+    result, executed = run(WARM, source, tmp_path / "out.ipynb", warm)
     assert result.returncode == 1 and "on purpose" in result.stderr
     assert executed["metadata"]["papermill"]["exception"] and "on purpose" in str(outputs(executed))
-    assert run(WARM, tmp_path / "none.ipynb", tmp_path / "o.ipynb", environment)[0].returncode != 0
+    assert run(WARM, tmp_path / "none.ipynb", tmp_path / "o.ipynb", warm)[0].returncode != 0
 
 
-def test_nothing_leaks_from_one_notebook_to_the_next(environment, tmp_path):
+def test_nothing_leaks_from_one_notebook_to_the_next(warm, tmp_path):
     source = notebook(tmp_path / "n.ipynb", *CELLS, "print(np.random.random())")
-    first, second = (outputs(run(WARM, source, tmp_path / f"{i}.ipynb", environment)[1]) for i in range(2))
+    first, second = (outputs(run(WARM, source, tmp_path / f"{i}.ipynb", warm)[1]) for i in range(2))
     assert first[:-1] == second[:-1] and "1 None 0 True" in str(second)
     assert first[-1] != second[-1]
 
 
-def test_without_a_server_papermill_itself_runs(environment, tmp_path):
+def test_without_a_server_papermill_itself_runs(warm, tmp_path):
     source = notebook(tmp_path / "n.ipynb", "x = 1", "print(x)")
-    result, executed = run(WARM, source, tmp_path / "out.ipynb", {**environment, "WARM_PAPERMILL": str(tmp_path / "nobody")})
+    result, executed = run(WARM, source, tmp_path / "out.ipynb", {**warm, "WARM_PAPERMILL": str(tmp_path / "nobody")})
     assert result.returncode == 0 and "running papermill itself" in result.stderr and "1" in str(outputs(executed))
 
 
@@ -95,7 +79,7 @@ def test_the_server_ends_with_its_parent(tmp_path):
     raise AssertionError("the server outlived its parent")
 
 
-def test_nothing_leaks_warnings_folder_settings_random_state(environment, tmp_path):
+def test_nothing_leaks_warnings_folder_settings_random_state(warm, tmp_path):
     """One notebook changes all that a process holds; the next sees what a new process of papermill's sees.
 
     Warning filters are those of a process that has imported the whole stack, whichever of it the notebook imports.
@@ -108,11 +92,11 @@ def test_nothing_leaks_warnings_folder_settings_random_state(environment, tmp_pa
                "np.random.seed(1)\nsys.path.insert(0, '/nowhere')")
     source = notebook(tmp_path / "n.ipynb", "x = 1", "import os, sys, threading, warnings\nimport matplotlib.pyplot as plt", state,
                       "print(warnings.filters)", changes)
-    plain = {k: v for k, v in environment.items() if k != "WARM_PAPERMILL"}
+    plain = {k: v for k, v in warm.items() if k != "WARM_PAPERMILL"}
     cold = outputs(run([sys.executable, "-m", "papermill"], source, tmp_path / "cold.ipynb", plain)[1])
-    warm = [outputs(run(WARM, source, tmp_path / f"{i}.ipynb", environment)[1]) for i in range(2)]
-    assert warm[0] == warm[1]
-    without = [str([o for i, o in enumerate(outs) if i != 3]) for outs in (cold, warm[0])]
+    hot = [outputs(run(WARM, source, tmp_path / f"{i}.ipynb", warm)[1]) for i in range(2)]
+    assert hot[0] == hot[1]
+    without = [str([o for i, o in enumerate(outs) if i != 3]) for outs in (cold, hot[0])]
     assert without[0] == without[1].replace("'WARM_PAPERMILL', ", "")
 
 

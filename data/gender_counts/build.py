@@ -209,7 +209,7 @@ def read_wibemt(folder, codes):
     Returns
     -------
     DataFrame
-        One row per translation: the columns of RUN, `occupation`, `gender`.
+        One row per translation: the columns of RUN, `occupation`, `gender`, `text` (English), `translation`.
 
     Raises
     ------
@@ -217,7 +217,8 @@ def read_wibemt(folder, codes):
     """
     frames, first = [], None
     for system, stem in WIBEMT_SYSTEMS.items():
-        path = folder / f"VerbSentences_{stem}_GenderCategorized.txt"
+        name = f"VerbSentences_{stem}_GenderCategorized.txt"
+        path = next(folder.rglob(name), folder / name)             # `mtgender fetch` keeps the repository's folders
         frame = read_tsv(path, WIBEMT_COLUMNS, header=False)
         check(frame["id"].duplicated(), "id occurs twice: " + frame["id"], path)
         check_occupations(frame["occupation"], codes, path)
@@ -228,7 +229,8 @@ def read_wibemt(folder, codes):
             raise InputError("not the same texts in the same order as in the first system's file", path)
         gender = map_labels(frame["label"], WIBEMT_LABELS, path)
         frames.append(pd.DataFrame({"source": WIBEMT, "system": system, "language": "de", "subset": "verb_sentences",
-                                    "occupation": frame["occupation"], "gender": gender}))
+                                    "occupation": frame["occupation"], "gender": gender, "text": frame["text"],
+                                    "translation": frame["translation"]}))
     return pd.concat(frames, ignore_index=True)
 
 
@@ -312,7 +314,7 @@ def read_genderous_file(path, system, subset, codes):
     Returns
     -------
     DataFrame
-        One row per translation: the columns of RUN, `occupation`, `gender`, `human`, `llm`.
+        One row per translation: the columns of RUN, `occupation`, `gender`, `human`, `llm`, `text` (English), `translation`.
 
     Raises
     ------
@@ -343,7 +345,8 @@ def read_genderous_file(path, system, subset, codes):
         agree = human.eq(judge).map({True: "1", False: "0"})
         check(frame[f"{tag}_IAA_agreement"].ne(agree), f"{tag}_IAA_agreement does not say whether the two labels agree", path)
         frames.append(pd.DataFrame({"source": GENDEROUS, "system": system, "language": language, "subset": subset, "occupation": occupation,
-                                    "gender": gender, "human": human, "llm": llm}))
+                                    "gender": gender, "human": human, "llm": llm, "text": frame[text],
+                                    "translation": frame[f"{tag}_{stem}"]}))
     return pd.concat(frames, ignore_index=True)
 
 

@@ -402,8 +402,16 @@ def git_commit():
     return result.stdout.strip()
 
 
-def colophon(chosen, **parameters):
+def colophon(chosen, reads=study.KINDS, **parameters):
     """What a notebook ends with: versions, commit, parameters, input hashes.
+
+    Parameters
+    ----------
+    chosen : Study
+    reads : sequence of str
+        Kinds of runs that the notebook reads.
+    **parameters
+        Of the notebook.
 
     Returns
     -------
@@ -413,16 +421,16 @@ def colophon(chosen, **parameters):
     versions = {name: importlib.metadata.version(name) for name in ("numpy", "pandas", "scipy", "matplotlib", "papermill")}
     rows = [("mtgender", __version__), ("commit", git_commit() or "unknown"),
             ("python", platform.python_version()), *versions.items(), *((f"parameter {k}", v) for k, v in parameters.items()),
-            *((f"sha256 {display_path(f)}", sha256(f)[:16]) for f in (*chosen.source_files(), *_own_files(chosen, **parameters)))]
+            *((f"sha256 {display_path(f)}", sha256(f)[:16]) for f in (*chosen.source_files(), *_own_files(chosen, reads, **parameters)))]
     return pd.DataFrame(rows, columns=["item", "value"])
 
 
-def _own_files(chosen, language=None, system=None, **_):
+def _own_files(chosen, reads, language=None, system=None, **_):
     """Input files of a notebook: all of the study, or without those that belong to other runs and languages only."""
     runs = {(s, code): getattr(chosen, kind)[s].files(code) for kind in study.KINDS for s, code in chosen.runs(kind)}
     others = {f for (s, code), files in runs.items() for f in files if language and (code != language or system not in (None, s))}
     own = {f for (s, code), files in runs.items() for f in files if code == language and system in (None, s)}
-    return [f for f in chosen.files() if f not in others - own]
+    return [f for f in chosen.files(reads) if f not in others - own]
 
 
 def manifest(args):
@@ -454,8 +462,11 @@ def report(args):
         failed += 1
     taken = []
     for path in executed(chosen):
+        text = path.read_bytes()
+        if text.rstrip().endswith(b"\n}") and not args.slowest and b'"exception": true' not in text:
+            continue                                                     # whole and well; saves the reading of many pictures
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
+            content = json.loads(text)
         except ValueError:
             print(f"failed    {display_path(path)}: half written, by a run that was stopped or had no space left")
             failed += 1

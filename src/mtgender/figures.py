@@ -93,10 +93,10 @@ def difference_distribution(d, row, label, level=0.95):
     reach = np.quantile(np.abs(d), 0.995) or 1.0
     bins = np.linspace(-reach, reach, 61)
     for part, colour, name in ((d[d > 0], MASCULINE, "masculine preferred"), (d[d < 0], FEMININE, "feminine preferred")):
-        axis.hist(part, bins=bins, color=colour, alpha=0.85, label=f"{name} ({len(part) / len(d):.1%})")
+        axis.hist(part, bins=bins, histtype="stepfilled", color=colour, alpha=0.85, label=f"{name} ({len(part) / len(d):.1%})")
     ties = int((d == 0).sum())
     if ties:
-        axis.hist(np.zeros(ties), bins=bins, color=NEUTRAL, label=f"tie ({ties / len(d):.1%})")
+        axis.hist(np.zeros(ties), bins=bins, histtype="stepfilled", color=NEUTRAL, label=f"tie ({ties / len(d):.1%})")
     axis.axvspan(row["signed_low"], row["signed_high"], color=INK, alpha=0.2, lw=0)
     axis.axvline(row["signed"], color=INK, lw=1.6, label=f"S = {tables.significant_digits(row['signed'])}, {100 * level:g}% interval")
     outside = int((np.abs(d) > reach).sum())
@@ -131,7 +131,8 @@ def caterpillar(means, label, n_labels=8):
         axis.annotate(_short(titles[ordered.index[i]]), (ordered.iloc[i], i), xytext=(0.5 if low else 0.42, y),
                       textcoords=("axes fraction", "data"), fontsize=7, va="center", ha="left" if low else "right",
                       bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},
-                      arrowprops={"arrowstyle": "-", "color": "#c3c6cb", "lw": 0.5, "relpos": (0, 0.5) if low else (1, 0.5)})
+                      arrowprops={"arrowstyle": "-", "color": "#c3c6cb", "lw": 0.5, "relpos": (0, 0.5) if low else (1, 0.5), "patchA": None,
+                                  "shrinkA": 0, "shrinkB": 0})
     axis.set(xlabel="mean difference of the occupation, % of range\n(positive: masculine preferred)", title=label, yticks=[],
              ylim=(-len(ordered) * 0.02, len(ordered) * 1.02), ylabel=f"{len(ordered)} unit groups, sorted")
     return figure

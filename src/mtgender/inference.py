@@ -522,9 +522,9 @@ def digests(study):
     Returns
     -------
     dict
-        `scores/<system>.<language>`, `annotations/<system>.<language>`, `systems/<source>.<system>.<language>` and
-        `languages/<language>` (texts and translations, not scores or annotations) -> SHA-256 of the rows of every frame, of the study's
-        settings and of the system's own entry. Also written to `digests/` under these names.
+        `scores/<system>.<language>`, `annotations/<system>.<language>`, `systems/<source>.<system>.<language>`,
+        `languages/<language>` (texts and translations, not scores or annotations) and `study/<kind>` (all runs of a kind) -> SHA-256 of the
+        rows of every frame, of the study's settings and of the systems' own entries. Also written to `digests/` under these names.
     """
     frames = {path.stem: pd.read_parquet(path) for folder in (study.prepared, study.inference) for path in sorted(folder.glob("*.parquet"))}
     frames["runs"] = data.read_runs(study)
@@ -550,6 +550,11 @@ def digests(study):
     for code in dict.fromkeys([*study.languages, *(code for _, code in study.runs("translations")), *data.counted_languages(study)]):
         chosen = [(key, rows[key]) for key in sorted(rows, key=str) if key[1] == code and key[0] in translated]
         found[f"languages/{code}"] = hashlib.sha256(repr((settings, chosen)).encode()).hexdigest()
+    for kind, (of, names) in KINDS.items():
+        own = frames["runs"][frames["runs"]["kind"].isin([kind, *of])]
+        chosen = [(name, list(frame), pd.util.hash_pandas_object(frame, index=False).to_numpy().tobytes())
+                  for name, frame in [("runs", own), *((name, frames[name]) for name in ("pairs", *names))]]
+        found[f"study/{kind}"] = hashlib.sha256(repr((settings, chosen, getattr(study, kind))).encode()).hexdigest()
     for name, text in found.items():
         data.replace(study.results / "digests" / name, lambda p, text=text: p.write_text(text + "\n"))
     return found
@@ -559,6 +564,11 @@ def _with_interval(*names):
     return [f"{name}{end}" for name in names for end in ("", "_low", "_high")]
 
 
+KINDS = {   # kind of run -> kinds that go with it, frames beside the pairs
+    "scores": (["neutral"], ["scores", "occupations", "score_runs", "score_summaries", "ranges", "pair_means", "language_means", "neutral",
+                             "repeats"]),
+    "annotations": ([], ["annotations", "error_occupations", "error_runs"]),
+    "translations": (["gender_counts"], ["genders", "gender_counts", "system_runs", "system_groups"])}
 RUN = ["system", "language"]
 FRAMES = {
     "occupations": [*RUN, "isco", *preference.MEASURES, "n_pairs"],

@@ -63,6 +63,11 @@ def display_path(path):
         return path.as_posix()
 
 
+def copies():
+    """Folder of the parquet copies of large outside files, of all studies."""
+    return ROOT / "results" / "read"
+
+
 def file_name(name):
     """A file name for an opaque system name (`Qwen 3.6` -> `Qwen_3.6`)."""
     return re.sub(r"^\.+|[^\w.+-]", lambda m: "_" * len(m.group()), name) or "_"
@@ -299,20 +304,21 @@ class Study:
         runs = [(s.name, code, s.path / "neutral" / f"{code}.tsv") for s in self.scores.values() for code in languages]
         return [run for run in runs if run[2].is_file()]
 
-    def files(self):
-        """Every input file of the study that exists: pairs, scores, annotations, translations and their genders, counts, cards."""
+    def files(self, kinds=KINDS):
+        """Input files that exist: pairs; of each kind scores (also of neutral variants), annotations, translations (and counts); cards."""
         if self.pairs_format == "gambit":
             stems = [f"{self.set_name}.{self.source}-{code}" for code in self.languages]
             found = [self.pairs / f"{stem}.{end}" for stem in stems for end in ("src.txt", "hyp-1.txt", "hyp-2.txt", "meta.tsv")]
         else:
             found = [self.pairs / f"{code}.tsv" for code in ("en", *self.languages)]
-        for kind in KINDS:
+        for kind in kinds:
             found += [f for name, code in self.runs(kind) for f in getattr(self, kind)[name].files(code)]
             found += [s.path / "card.yaml" for s in getattr(self, kind).values() if s.card]
-        found += [self.genders(name, code) for name, code in self.runs("translations")]
-        found += self.gender_counts
-        found += [self.neutral["path"] / f"{code}.tsv" for code in self.neutral.get("languages", ())]
-        found += [path for *_, path in self.neutral_runs()]
+        if "translations" in kinds:
+            found += [*(self.genders(name, code) for name, code in self.runs("translations")), *self.gender_counts]
+        if "scores" in kinds:
+            found += [self.neutral["path"] / f"{code}.tsv" for code in self.neutral.get("languages", ())]
+            found += [path for *_, path in self.neutral_runs()]
         return sorted({f for f in found if f.is_file()})
 
 

@@ -457,7 +457,8 @@ def data_card(root):
     accuracy = read_csv(root / "data" / "detectors" / "accuracy.csv")
     figures = accuracy[["accuracy", "answered", "not_clear_recall"]].astype(float)
     accuracy["cell"] = [" / ".join(map(fixed, row)) for row in figures.to_numpy()]
-    stages = accuracy.pivot(index="language", columns="stage", values="cell")[["blind", "final", "baseline"]].reset_index()
+    stages = accuracy.pivot(index="language", columns="stage", values="cell").reindex(columns=["blind", "final", "fresh", "baseline"])
+    stages = stages.dropna(axis=1, how="all").fillna(ABSENT).reset_index()
     stages = stages.assign(language=stages["language"].map(LANGUAGES)).rename(columns={"baseline": "first article or pronoun only"})
     frames = {"detectors": stages, "corrections": corrections.assign(language=corrections["language"].map(LANGUAGES)),
               "languages": pd.DataFrame(languages),
