@@ -72,9 +72,9 @@ def work(folder, sources):
             raise SystemExit(f"a run was refused: {runs['problem'].max()}")
     spent = {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu,
              "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
-    made = len(set(study.copies().glob("*")) - copied)
-    if made not in (0, SYSTEMS) or (made == 0) != (len(copied) == SYSTEMS):
-        raise SystemExit(f"{len(copied)} copies were there and {made} were made, expected {SYSTEMS} in all")
+    made, expected = len(set(study.copies().glob("*")) - copied), SYSTEMS + len(sources) * len(TARGETS)
+    if (len(copied), made) not in ((0, expected), (expected, 0)):
+        raise SystemExit(f"{len(copied)} copies were there and {made} were made, expected {expected} in all")
     return spent
 
 

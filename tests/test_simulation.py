@@ -172,7 +172,7 @@ def test_blocks_that_agree_count_once():
     n = np.full((8, 1), 3.0)
     for p in (0.0, 1.0):
         low, high = simulation.effective_interval(p * n, n)
-        assert (low[0], high[0]) == pytest.approx(representation.jeffreys(8 * p, 8))
+        assert (low[0], high[0]) == pytest.approx(tuple(map(float, representation.jeffreys(8 * p, 8))))
     low, high = simulation.effective_interval(n / 3, n)                        # every block one of three
     assert (low[0], high[0]) == pytest.approx(tuple(stats.beta.ppf([0.025, 0.975], 8 / 3 + 0.5, 16 / 3 + 0.5)))
 

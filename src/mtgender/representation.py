@@ -134,17 +134,15 @@ def groups(counts, level, references=None):
     units, unit = np.unique(np.stack([place, codes]), axis=1, return_inverse=True)
     unit_p = shares(*(np.bincount(unit, numbers[:, k], units.shape[1]) for k in (0, 1)))
     weight, m = pooled(both * known), pooled(numbers[:, 0] * known)
-    table = pd.DataFrame({"group": names, **{c: pooled(numbers[:, k]).astype(int) for k, c in enumerate(COUNTS)}})
-    table["unit_groups"] = np.bincount(units[0], ~np.isnan(unit_p), len(names)).astype(int)
-    table["without_reference"] = pooled(both * ~known).astype(int)
-    table["reference"] = np.divide(pooled(reference * both), weight, out=np.full(len(names), np.nan), where=weight > 0)
-    table["p_masculine"] = shares(m, weight - m)
-    table["gpd"] = gpd(table["p_masculine"], table["reference"])
-    table["ngpd_masculine"] = ngpd(table["p_masculine"], table["reference"])
-    table["ngpd_feminine"] = ngpd(1 - table["p_masculine"], 1 - table["reference"])
+    unit_groups = np.bincount(units[0], ~np.isnan(unit_p), len(names)).astype(int)
+    ref = np.divide(pooled(reference * both), weight, out=np.full(len(names), np.nan), where=weight > 0)
+    p = shares(m, weight - m)
     total = np.bincount(units[0], np.nan_to_num(unit_p), len(names))
-    table["p_macro"] = np.divide(total, table["unit_groups"], out=np.full(len(names), np.nan), where=table["unit_groups"].to_numpy() > 0)
-    return table
+    return pd.DataFrame({
+        "group": names, **{c: pooled(numbers[:, k]).astype(int) for k, c in enumerate(COUNTS)}, "unit_groups": unit_groups,
+        "without_reference": pooled(both * ~known).astype(int), "reference": ref, "p_masculine": p, "gpd": gpd(p, ref),
+        "ngpd_masculine": ngpd(p, ref), "ngpd_feminine": ngpd(1 - p, 1 - ref),
+        "p_macro": np.divide(total, unit_groups, out=np.full(len(names), np.nan), where=unit_groups > 0)})
 
 
 def _places(counts, level, references):
@@ -160,7 +158,7 @@ def _references(counts, references):
     return isco.parent(counts["isco"], 2).map(references)
 
 
-def intervals(counts, level, references=None, *, replicates=5000, seed=0, confidence=0.95):
+def intervals(counts, level, references=None, *, replicates=5000, seed=0, confidence=0.95, table=None):
     """Intervals of nGPD (masculine) for every group of a level.
 
     Groups with at least `MANY` unit groups that hold gendered text: bootstrap over the group's own blocks, (sum of men) / (sum of both),
@@ -172,42 +170,55 @@ def intervals(counts, level, references=None, *, replicates=5000, seed=0, confid
         As in `groups`.
     replicates, seed : int
     confidence : float
+    table : DataFrame, optional
+        What `groups` gives, where it is known already.
 
     Returns
     -------
     DataFrame
         group, low, high, interval (occupations, texts; empty where no text is gendered).
     """
-    table = groups(counts, level, references)
+    table = groups(counts, level, references) if table is None else table
     _, place, codes, reference = _places(counts, level, references)
     m, both = counts["masculine"].to_numpy(float), (counts["masculine"] + counts["feminine"]).to_numpy(float)
     usable = ~np.isnan(reference) & (both > 0)
-    low, high, kinds = np.full(len(table), np.nan), np.full(len(table), np.nan), [""] * len(table)
-    for k in np.flatnonzero(table["reference"].to_numpy() > 0):
-        own = np.flatnonzero(usable & (place == k))
-        if len(np.unique(codes[own])) >= MANY:
-            drawn = resample_counts(len(own), replicates, seed)
-            total = drawn @ both[own]
-            values = ngpd(drawn @ m[own] / total, drawn @ (reference[own] * both[own]) / total)
-            (low[k],), (high[k],) = percentile_interval(values[:, None], confidence)
-            kinds[k] = "occupations"
-        else:
-            low[k], high[k] = ngpd(np.array(jeffreys(m[own].sum(), both[own].sum(), confidence)), table["reference"][k])
-            kinds[k] = "texts"
-    return pd.DataFrame({"group": table["group"], "low": low, "high": high, "interval": kinds})
+    means, place_ = table["reference"].to_numpy(float), np.where(usable, place, -1)
+    men, texts = (np.bincount(place[usable], values[usable], len(table)) for values in (m, both))
+    units = np.unique(np.stack([place, codes])[:, usable], axis=1)[0]
+    many = np.bincount(units, minlength=len(table)) >= MANY
+    low, high = ngpd(np.stack(jeffreys(men, texts, confidence)), means)
+    for k in np.flatnonzero(many & (means > 0)):
+        own = np.flatnonzero(place_ == k)
+        drawn = resample_counts(len(own), replicates, seed)
+        total = drawn @ both[own]
+        values = ngpd(drawn @ m[own] / total, drawn @ (reference[own] * both[own]) / total)
+        (low[k],), (high[k],) = percentile_interval(values[:, None], confidence)
+    kinds = np.where(means > 0, np.where(many, "occupations", "texts"), "")
+    return pd.DataFrame({"group": table["group"], "low": np.where(means > 0, low, np.nan), "high": np.where(means > 0, high, np.nan),
+                         "interval": kinds})
 
 
 def jeffreys(successes, n, confidence=0.95):
     """Jeffreys interval of a share; a bound is 0 or 1 where all texts agree.
 
+    Parameters
+    ----------
+    successes, n : array_like
+        Counts of texts, of one shape.
+    confidence : float
+
+    Returns
+    -------
+    low, high : ndarray
+
     Examples
     --------
-    >>> [round(x, 4) for x in jeffreys(5, 10)]
+    >>> [round(float(x), 4) for x in jeffreys(5, 10)]
     [0.2235, 0.7765]
     """
-    tail = (1 - confidence) / 2
-    low, high = stats.beta.ppf([tail, 1 - tail], successes + 0.5, n - successes + 0.5)
-    return (0.0 if successes == 0 else float(low)), (1.0 if successes == n else float(high))
+    successes, n, tail = np.asarray(successes, float), np.asarray(n, float), (1 - confidence) / 2
+    low, high = (stats.beta.ppf(q, successes + 0.5, n - successes + 0.5) for q in (tail, 1 - tail))
+    return np.where(successes == 0, 0.0, low), np.where(successes == n, 1.0, high)
 
 
 def system_table(counts, *, replicates, seed, confidence):
@@ -230,7 +241,8 @@ def system_table(counts, *, replicates, seed, confidence):
     for (source, system, language, subset), own in counts.groupby(RUN, sort=False):
         unmapped = own["isco"] == ""
         whole = own.assign(isco=own["isco"].where(~unmapped, own["occupation"]))     # a block of its own, without a group
-        row, limits = groups(whole, 0).iloc[0], intervals(whole, 0, replicates=replicates, seed=seed, confidence=confidence).iloc[0]
+        table = groups(whole, 0)
+        row, limits = table.iloc[0], intervals(whole, 0, replicates=replicates, seed=seed, confidence=confidence, table=table).iloc[0]
         note = f"{unmapped.sum()} occupation{'s' if unmapped.sum() > 1 else ''} without an ISCO group" if unmapped.any() else ""
         rows.append({"system": system, "language": language, "source": source, "subset": subset, **{f"n_{c}": int(row[c]) for c in COUNTS},
                      "unit_groups": own.loc[~unmapped & (own["masculine"] + own["feminine"] > 0), "isco"].nunique(),
@@ -269,7 +281,7 @@ def group_table(counts, labour, *, replicates, seed, confidence):
             kinds[COUNTRIES[key[2]]] = labour_shares(labour, COUNTRIES[key[2]])["share"]
         for kind, references in kinds.items():
             for level in (1, 2, 3, 4):
-                limits = intervals(own, level, references, replicates=replicates, seed=seed, confidence=confidence)
-                parts.append(groups(own, level, references).merge(limits, on="group").assign(
-                    **dict(zip(RUN, key)), reference_kind=kind, level=level))
+                table = groups(own, level, references)
+                limits = intervals(own, level, references, replicates=replicates, seed=seed, confidence=confidence, table=table)
+                parts.append(table.assign(**limits.drop(columns="group"), **dict(zip(RUN, key)), reference_kind=kind, level=level))
     return pd.concat(parts, ignore_index=True)[SYSTEM_GROUPS] if parts else pd.DataFrame(columns=SYSTEM_GROUPS)

@@ -538,8 +538,8 @@ def system_coverage(plan, *, simulations, replicates, seed, level):
     for groups in sorted({1, *(g for g in UNIT_GROUPS if g < plan.occupations), plan.occupations}):
         both = np.full((groups, simulations), float(texts))
         counts = inference.resample_counts(groups, replicates, seed)
-        lookup = np.array([representation.jeffreys(k, groups * texts, level) for k in range(groups * texts + 1)]).T \
-            if groups < representation.MANY else None
+        n = groups * texts
+        lookup = np.stack(representation.jeffreys(np.arange(n + 1), n, level)) if groups < representation.MANY else None
         for p in SHARES:
             m, own = share_counts(rng, simulations, groups, texts, p, plan.icc_systems)
             estimate = 2 * m.sum(axis=0) / both.sum(axis=0) - 1

@@ -658,7 +658,7 @@ def shares(counts, *, replicates, seed, confidence):
     if not n:
         return (*np.full((3, counts.shape[1]), np.nan), "")
     if len(counts) < MANY:
-        return (sums / n, *np.array([jeffreys(s, n, confidence) for s in sums]).T, "texts")
+        return (sums / n, *jeffreys(sums, n, confidence), "texts")
     drawn = ratio_means(counts, np.repeat(counts.sum(axis=1, keepdims=True), counts.shape[1], axis=1),
                         resample_counts(len(counts), replicates, seed))
     return (sums / n, *percentile_interval(drawn, confidence), "occupations")
