@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -111,6 +112,57 @@ def test_decimals_as_printed(tmp_path, cells, decimals):                        
 def test_bad_score_files_are_refused(tmp_path, rows, problem, line, segment):
     path = write(tmp_path / "s.tsv", *rows)
     refused(lambda: data.read_scores(path, IDS), path, problem, line, segment)
+
+
+BAD_CELLS = ("1e999", "-1e400", "inf", "nan", "NaN", " 1", "1 ", "١", "1٣", "1_000", "0x1", "", "None", "1e", ".", "-", "+-1", "1.2.3",
+             "１", "infinity", "1\r", "1e5.0", "e5")
+GOOD_CELLS = ("1", "+1", "-0", "1.", ".5", "+.5e+05", "1E-3", "007", "1e-400", "4.9e-324", "0.1", "1e22", "123456789012345678901234567890",
+              "-1.7976931348623157e308", "0e99999999999999999999", "2.2250738585072011e-308")
+cells = st.one_of(st.sampled_from(GOOD_CELLS), st.floats(allow_nan=False, allow_infinity=False).map(repr),
+                  st.from_regex(rf"\A{data.NUMBER.pattern}\Z"), st.floats(-1e9, 1e9).flatmap(
+                      lambda x: st.sampled_from([f"{x:.0f}", f"{x:.7g}", f"{x:+.4f}", f"{x:e}", f"{x:G}"]))).filter(
+                          lambda text: data.number(text) is not None)
+anything = st.one_of(cells, st.sampled_from(BAD_CELLS), st.text("0123456789+-.eE _xinfNa١\n\r", max_size=8), st.text(max_size=4))
+
+
+@given(st.lists(st.tuples(anything, anything), min_size=1, max_size=6), st.booleans())
+def test_cells_at_once_are_what_each_is_alone(pairs, higher):
+    """The vectorised reading against `number` and `decimals` of every cell, to the bit; the first bad cell is refused as ever."""
+    ids = pd.Series([str(i) for i in range(len(pairs))])
+    frame = pd.DataFrame({"segment_id": ids, "masculine": [m for m, _ in pairs], "feminine": [f for _, f in pairs],
+                          "line": range(2, len(pairs) + 2)})
+    alone = {side: [data.number(c) for c in frame[side].tolist()] for side in HEADER[1:]}
+    bad = [(side, i) for side in HEADER[1:] for i, v in enumerate(alone[side]) if v is None]
+    if bad:
+        side, i = bad[0]
+        cell = frame[side].tolist()[i]
+        with pytest.raises(InputError) as caught:
+            data.check_scores(frame, Path("s.tsv"), ids, higher)
+        assert (caught.value.problem, caught.value.line, caught.value.segment_id) == (
+            f"{side} score {cell!r} is not a finite number", i + 2, str(i))
+        assert ("allow_partial" in caught.value.hint) == (cell in data.MISSING)
+        return
+    got = data.check_scores(frame, Path("s.tsv"), ids, higher)
+    for side, expected in alone.items():
+        assert [x.hex() for x in got[side].tolist()] == [(x * (1.0 if higher else -1.0) + 0.0).hex() for x in expected]
+    both = frame["masculine"].tolist() + frame["feminine"].tolist()
+    assert set(got["decimals"]) == {max(map(data.decimals, both))}
+
+
+@given(st.lists(cells, min_size=1, max_size=5))
+def test_every_accepted_spelling_at_once(texts):
+    at_once = data.numbers(pd.Series(texts))
+    assert at_once is None or [x.hex() for x in at_once.tolist()] == [data.number(t).hex() for t in texts]
+    assert data.most_decimals(pd.Series(texts)) == max(map(data.decimals, texts))
+
+
+def test_plain_numbers_take_the_fast_way(tmp_path, monkeypatch):
+    """A slow way that is always taken would pass every other test."""
+    with monkeypatch.context() as m:
+        m.setattr(data, "number", None)
+        assert len(scores(tmp_path, *GOOD)) == 3
+    assert data.numbers(pd.Series(["0.25", "-1e-05", "17", "1.", ".5"])).tolist() == [0.25, -1e-05, 17, 1, 0.5]
+    assert all(data.numbers(pd.Series(["1", bad])) is None and data.number(bad) is None for bad in BAD_CELLS)
 
 
 def test_the_first_of_several_missing_segments_is_named(tmp_path):

@@ -1,10 +1,17 @@
 """WMT25 and WMT26: what goes out, and score files as they come back."""
 
 import json
+import os
+import random
 import re
+import subprocess
+import sys
+import time
+from functools import partial
 
 import pytest
 from conftest import PAIRS, random_scores, write, write_pairs
+from pyarrow import parquet
 from pytest import approx
 
 from mtgender import data, formats
@@ -102,6 +109,175 @@ def test_wrong_columns_are_refused(tmp_path, pairs):
         read(path, pairs)
     with pytest.raises(InputError, match="header is"):
         read(write(tmp_path / "scores.tsv", *wmt25(tmp_path, returned()).read_text().splitlines()[1:]), pairs)
+
+
+@pytest.mark.parametrize("cell", ["1e999", "inf", " 1", "1 ", "١", "1_000", "0x1", "8,5", "1e", "+-1", "infinity"])
+@pytest.mark.parametrize("position, side", [(2, "masculine"), (3, "feminine")])
+def test_a_cell_that_is_no_finite_number_is_refused_by_name(tmp_path, pairs, cell, position, side):
+    path = wmt25(tmp_path, change(position, overall=cell))
+    with pytest.raises(InputError) as caught:
+        read(path, pairs)
+    segment = returned()[position]["doc_id"]
+    assert str(caught.value) == (f"{path}, line {position + 2}, segment {segment}: {side} score {cell!r} is not a finite number. "
+                                 "Scores are plain numbers like 0.8312")
+
+
+def test_a_language_in_two_spellings_and_in_pieces(tmp_path, pairs):
+    """`de` and `de_DE` are one language, `en` and `en_US` one source; the rows of others stand between them."""
+    own = [r | {"target_lang": ("de", "de_DE")[k % 2], "source_lang": ("en", "en_US")[k % 3 == 0]} for k, r in enumerate(returned())]
+    others = [r | {"overall": "x", "doc_id": "none", "domain_name": "news"} for r in returned(target="cs_CZ")]
+    others += [r | {"source_lang": "fi", "overall": "NaN"} for r in returned()]
+    rows = [r for both in zip(own, others[:72], others[72:]) for r in both]
+    assert read(wmt25(tmp_path, rows), pairs).equals(read(wmt25(tmp_path / "plain", returned()), pairs))
+    rows[-3] |= {"overall": "high"}
+    with pytest.raises(InputError, match="'high' is not a finite number") as caught:
+        read(wmt25(tmp_path, rows), pairs)
+    assert caught.value.line == len(rows) - 1
+
+
+def test_only_a_header(tmp_path, pairs):
+    with pytest.raises(InputError, match="no row of set challenge_mini and target language de"):
+        read(wmt25(tmp_path, []), pairs)
+
+
+# ---- copies of large files
+
+@pytest.fixture
+def copying(tmp_path, monkeypatch):
+    """Every file counts as large and as settled; gives the folder of the copies and the list of the files read."""
+    seen, whole = [], formats._read_wmt25
+    monkeypatch.setattr(formats, "copies", lambda: tmp_path / "read")
+    monkeypatch.setattr(formats, "COPIED_FROM", 0)
+    monkeypatch.setattr(formats, "SETTLED", 0)
+    monkeypatch.setattr(formats, "_read_wmt25", lambda path, columns: seen.append(path) or whole(path, columns))
+    formats._wmt25.cache_clear()
+    yield tmp_path / "read", seen
+    formats._wmt25.cache_clear()
+
+
+def again(path, pairs, **options):
+    """Read as a new process does, a moment after the last change."""
+    time.sleep(0.02)
+    formats._wmt25.cache_clear()
+    return read(path, pairs, **options)
+
+
+@pytest.mark.parametrize("group", [None, 50])
+def test_a_large_file_is_read_once(tmp_path, pairs, copying, monkeypatch, group):
+    """… whatever the options, and from several row groups of a parquet file."""
+    folder, seen = copying
+    monkeypatch.setattr(parquet, "write_table", partial(parquet.write_table, row_group_size=group))
+    path = wmt25(tmp_path, returned()[::-1] + returned(target="cs_CZ"))
+    first = again(path, pairs)
+    assert again(path, pairs).equals(first) and again(path, pairs, higher_is_better=False)["masculine"].equals(-first["masculine"])
+    assert seen == [path] and len(list(folder.iterdir())) == 1
+    bad = wmt25(tmp_path / "bad", change(3, overall="x"))
+    messages = set()
+    for _ in range(2):                                                       # the copy holds what the file does, good or bad
+        with pytest.raises(InputError) as caught:
+            again(bad, pairs)
+        messages.add(str(caught.value))
+    assert len(messages) == 1 and seen == [path, bad]
+
+
+def test_a_changed_file_is_read_again_and_its_old_copy_removed(tmp_path, pairs, copying):
+    """Also where size and modification time are the same."""
+    folder, seen = copying
+    path, other = wmt25(tmp_path, returned()), wmt25(tmp_path / "other", returned())
+    before, kept = again(path, pairs), again(other, pairs)
+    old, size, stamp = set(folder.iterdir()), path.stat().st_size, path.stat().st_mtime_ns
+    wmt25(tmp_path, change(3, overall=returned()[2]["overall"]))
+    os.utime(path, ns=(stamp, stamp))
+    assert (path.stat().st_size, path.stat().st_mtime_ns) == (size, stamp)
+    after = again(path, pairs)
+    assert not after.equals(before) and after["feminine"].iloc[1] == float(returned()[2]["overall"])
+    assert seen == [path, other, path] and len(old & set(folder.iterdir())) == 1 and len(list(folder.iterdir())) == 2
+    assert again(other, pairs).equals(kept) and seen == [path, other, path]
+    wmt25(tmp_path, returned()[:-1])
+    with pytest.raises(InputError, match="a score is missing"):
+        again(path, pairs)
+    path.unlink()
+    with pytest.raises(InputError, match="no such file"):
+        again(path, pairs)
+
+
+def test_a_damaged_copy_is_made_again(tmp_path, pairs, copying):
+    """A bit anywhere, a part, another's content, nothing: never used, always whole afterwards."""
+    folder, seen = copying
+    path = wmt25(tmp_path, returned())
+    expected = again(path, pairs)
+    copy, = folder.iterdir()
+    content, rng = copy.read_bytes(), random.Random(1)
+    flips = [(rng.randrange(len(content)), 1 << rng.randrange(8)) for _ in range(30)]
+    damaged = [content[:i] + bytes([content[i] ^ bit]) + content[i + 1:] for i, bit in flips]
+    for k, bad in enumerate([*damaged, content[:100], content[:-1], b"", content + b"x"], 2):
+        copy.write_bytes(bad)
+        formats._wmt25.cache_clear()
+        assert read(path, pairs).equals(expected) and len(seen) == k
+        assert list(folder.iterdir()) == [copy] and copy.read_bytes() == content
+    copy.unlink()
+    copy.mkdir()                                                             # in the way: done without
+    assert again(path, pairs).equals(expected)
+
+
+def test_what_is_not_copied(tmp_path, pairs, copying, monkeypatch):
+    folder, seen = copying
+    path = wmt25(tmp_path, returned())
+    monkeypatch.setattr(formats, "SETTLED", 3_600_000_000_000)               # just changed: its times might not tell the next change
+    expected = again(path, pairs)
+    monkeypatch.setattr(formats, "SETTLED", 0)
+    monkeypatch.setattr(formats, "COPIED_FROM", path.stat().st_size + 1)     # a small file
+    assert again(path, pairs).equals(expected)
+    monkeypatch.setattr(formats, "COPIED_FROM", 0)
+    bad = wmt25(tmp_path / "bad", returned()).with_name("bad.tsv")
+    bad.write_text((tmp_path / "bad" / "scores.tsv").read_text()[:-5])
+    with pytest.raises(InputError, match="does not end"):
+        again(bad, pairs)
+    assert not folder.exists() and seen == [path, path, bad]
+    folder.write_text("a file is in the way")
+    assert again(path, pairs).equals(expected)
+    folder.unlink()
+    states = iter([formats._state(path)] * 2 + [None])
+    monkeypatch.setattr(formats, "_state", lambda file: next(states))        # the file changes while it is read
+    assert again(path, pairs).equals(expected) and not folder.exists()
+
+
+TWO = """
+import sys, time
+from pathlib import Path
+from mtgender import data, formats
+formats.copies, formats.COPIED_FROM, formats.SETTLED = lambda: Path(sys.argv[1]), 0, 0
+pairs = data.read_pairs(Path(sys.argv[3]), "de")
+print("ready", flush=True)
+sys.stdin.readline()
+for _ in range(20):
+    formats._wmt25.cache_clear()
+    table = formats.read_wmt25_scores(Path(sys.argv[2]), pairs, "de", "mini")
+    for copy in Path(sys.argv[1]).glob("*.parquet"):
+        copy.unlink(missing_ok=True)
+print(table["masculine"].sum(), len(table))
+"""
+
+
+def test_two_processes_at_once(tmp_path, pairs, copying):
+    """Both make, read and take away one copy."""
+    folder, _ = copying
+    path = wmt25(tmp_path, returned())
+    expected = again(path, pairs)
+    started = [subprocess.Popen([sys.executable, "-c", TWO, str(folder), str(path), str(tmp_path / "mini")], stdin=subprocess.PIPE,
+                                stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    assert [p.stdout.readline() for p in started] == ["ready\n"] * 2
+    for process in started:
+        process.stdin.write("\n")
+        process.stdin.flush()
+    said = [p.communicate()[0] for p in started]
+    assert [p.returncode for p in started] == [0, 0]
+    assert set(said) == {f"{formats.read_wmt25_scores(path, pairs, 'de', 'mini')['masculine'].sum()} {len(expected)}\n"}
+    assert all(p.suffix == ".parquet" for p in folder.iterdir())
+
+
+def test_copies_lie_under_results(repository):
+    assert formats.copies() == repository / "results" / "read"
 
 
 def test_partial_score_files_only_where_allowed(tmp_path, pairs):

@@ -7,10 +7,12 @@ import json
 import random
 import shutil
 import threading
+import time
 
 import numpy as np
 import pytest
 from conftest import write
+from pandas.testing import assert_frame_equal
 from pytest import approx
 
 from mtgender import cli, data, formats, inference, isco, study
@@ -87,6 +89,41 @@ def test_gambit_pairs(tmp_path):
     assert list(small["segment_id"]) != list(formats.read_gambit(tmp_path / "texts", "set", "cs", subset=3, seed=5)["segment_id"])
     with pytest.raises(InputError, match=r"only \d+ texts, subset: 100"):
         formats.read_gambit(tmp_path / "texts", "set", "cs", subset=100)
+
+
+def test_large_texts_are_aligned_once(tmp_path, monkeypatch):
+    """From the copy comes the same frame, whatever is done with it; any of the four files that changes makes it again."""
+    look_alike(tmp_path, SMALL)
+    folder, seen, whole = tmp_path / "read", [], formats._read_gambit
+    monkeypatch.setattr(formats, "copies", lambda: folder)
+    monkeypatch.setattr(formats, "SETTLED", 0)
+    monkeypatch.setattr(formats, "_read_gambit", lambda paths: seen.append(paths[0].name) or whole(paths))
+
+    def read(code="cs", **options):
+        return formats.read_gambit(tmp_path / "texts", "set", code, **options)
+
+    expected = read()
+    assert not folder.exists()                                               # small ones are not copied
+    monkeypatch.setattr(formats, "TEXTS_COPIED_FROM", 0)
+    time.sleep(0.02)
+    assert_frame_equal(read(), expected)
+    assert_frame_equal(read(), expected)
+    assert seen == ["set.en-cs.src.txt"] * 2 and len(list(folder.iterdir())) == 1
+    assert_frame_equal(read(subset=3, seed=4), expected[expected["segment_id"].isin(read(subset=3, seed=4)["segment_id"])]
+                       .reset_index(drop=True))
+    other = read("ru")
+    for k, end in enumerate(("src.txt", "hyp-1.txt", "hyp-2.txt", "meta.tsv")):
+        path = tmp_path / "texts" / f"set.en-cs.{end}"
+        path.write_text(path.read_text().replace(f"{SMALL[3][1]}\n" if k == 3 else f" {SMALL[3][1]} ", "9\n" if k == 3 else " nine "))
+        time.sleep(0.02)
+        seen.clear()
+        changed = read()
+        assert not changed.equals(expected) and read().equals(changed) and seen == ["set.en-cs.src.txt"]
+        assert read("ru").equals(other) and len(list(folder.iterdir())) == 2
+        expected = changed
+    path.unlink()
+    with pytest.raises(InputError, match="no such file"):
+        read()
 
 
 @pytest.mark.parametrize("name, change, message", [

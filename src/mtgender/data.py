@@ -107,13 +107,14 @@ def _unique(frame, path, key=("segment_id",)):
 
 def _same_ids(frame, expected, path, what, partial=False):
     """Refuse ids that are unknown or, unless partial, missing; `expected` is an index of ids."""
-    known, found = set(expected), set(frame["segment_id"])
-    unknown = frame[[i not in known for i in frame["segment_id"]]] if found - known else frame[:0]
+    codes, _ = pd.factorize(pd.concat([expected, frame["segment_id"]], ignore_index=True))       # counted in the order of appearance
+    known, found = codes[:len(expected)], codes[len(expected):]
+    unknown = frame[found > known.max(initial=-1)]
     if len(unknown):
         row = unknown.iloc[0]
         raise InputError(f"{len(unknown)} segments are not in {what}", path=path, line=int(row["line"]), segment_id=row["segment_id"],
                          hint=f"Use the ids of {what}; `python -m mtgender export` writes them")
-    missing = expected[[i not in found for i in expected]] if known - found else expected[:0]
+    missing = expected[~np.isin(known, found)]
     if len(missing) and not partial:
         names = ", ".join(missing[:ID_LIST]) + (" …" if len(missing) > ID_LIST else "")
         raise InputError(f"{len(missing)} of {len(expected)} segments are missing: {names}", path=path, segment_id=missing.iloc[0],
@@ -347,6 +348,55 @@ def decimals(text):
     return max(0, len(mantissa.partition(".")[2]) - int(exponent or 0))
 
 
+def numbers(cells):
+    """`number` of every cell, at once.
+
+    Parameters
+    ----------
+    cells : Series of str, shape (n,)
+
+    Returns
+    -------
+    ndarray, shape (n,), or None
+        None where a cell is no finite number, or may be none: `number` tells.
+
+    Examples
+    --------
+    >>> numbers(pd.Series(["-0.25", "1e-3"])).tolist(), numbers(pd.Series(["1", "1_000"]))
+    ([-0.25, 0.001], None)
+    """
+    if not cells.str.fullmatch(NUMBER.pattern).all():
+        return None
+    try:
+        values = cells.astype("float64[pyarrow]").to_numpy(float)
+    except (ImportError, TypeError, ValueError):                # no pyarrow, or a spelling that it does not know (`+1`)
+        values = cells.astype(object).astype(float).to_numpy()
+    return values if np.isfinite(values).all() else None
+
+
+def most_decimals(cells):
+    """The largest of `decimals`.
+
+    Parameters
+    ----------
+    cells : Series of str
+        Printed numbers.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> most_decimals(pd.Series(["0.83", "85", "1.5e-7"]))
+    8
+    """
+    scientific = (cells.str.contains("e", regex=False) | cells.str.contains("E", regex=False)).to_numpy(bool)
+    point, length = cells.str.find(".").to_numpy(), cells.str.len().to_numpy()
+    digits = np.where((point >= 0) & ~scientific, length - point - 1, 0)
+    return max(int(digits.max()), *map(decimals, cells[scientific].tolist()), 0)
+
+
 def read_scores(path, segment_ids, higher_is_better=True, partial=False):
     """One score file, higher is better.
 
@@ -405,18 +455,19 @@ def check_scores(frame, path, segment_ids, higher_is_better=True, partial=False,
         frame = frame[~frame[list(sides)].isin(MISSING).any(axis=1)]
     if not len(frame):
         raise InputError("no score at all", path=path)
-    table = frame[["segment_id"]].copy()
-    for side in sides:
-        values = [number(v) for v in frame[side].astype(str)]
-        if None in values:
-            row = frame.iloc[values.index(None)]
+    cells = pd.concat([frame[side].astype(str) for side in sides], ignore_index=True)
+    values = numbers(cells)
+    if values is None:
+        found = [number(v) for v in cells]
+        if None in found:
+            side, row = sides[found.index(None) // len(frame)], frame.iloc[found.index(None) % len(frame)]
             hint = ("A missing score needs allow_partial: true in the study" if row[side] in MISSING
                     else "Scores are plain numbers like 0.8312")
             raise InputError(f"{side} score {row[side]!r} is not a finite number", path=path,
                              line=int(row.get(f"line_{side}", row["line"])), segment_id=row["segment_id"], hint=hint)
-        table[side] = np.array(values) * (1.0 if higher_is_better else -1.0) + 0.0
-    table["decimals"] = max(map(decimals, pd.concat([frame[side] for side in sides])))
-    return table.reset_index(drop=True)
+        values = np.array(found)
+    oriented = values.reshape(len(sides), -1) * (1.0 if higher_is_better else -1.0) + 0.0
+    return pd.DataFrame({"segment_id": frame["segment_id"].array, **dict(zip(sides, oriented)), "decimals": most_decimals(cells)})
 
 
 def _span_problem(error, length):
@@ -756,7 +807,6 @@ def prepare(study):
             run["note"] = "; ".join(filter(None, [run["note"], f"partial: {n} of {len(pairs[code])} pairs"]))
         if kind == "scores":
             run["decimals"] = int(table["decimals"].iloc[0])
-            table = table.drop(columns="decimals")
         tables[kind].append(table.assign(system=system, language=code))
     genders = []
     for system, code in study.runs("translations"):

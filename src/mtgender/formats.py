@@ -8,24 +8,99 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
+import os
 import re
+import time
 from functools import lru_cache
+from operator import eq
 
 import numpy as np
 import pandas as pd
 
 from mtgender import data, isco
-from mtgender.study import InputError
+from mtgender.study import InputError, copies
 
 HYPOTHESES = {"hyp-1": "masculine", "hyp-2": "feminine"}
 WMT25_SCORES = ["doc_id", "segment_id", "source_lang", "target_lang", "set_id", "system_id", "domain_name", "method", "overall"]
 WMT25_TEXTS = ["doc_id", "segment_id", "source_lang", "target_lang", "set_id", "system_id", "source_segment", "hypothesis_segment",
                "reference_segment", "domain_name", "method"]
 WMT25_SPANS = ["start_indices", "end_indices", "error_types"]
-WMT25_KEYS = ["doc_id", "target_lang", "set_id", "system_id", "domain_name"]
+WMT25_KEYS = ["doc_id", "target_lang", "set_id", "system_id", "domain_name", "source_lang"]
+WMT25_PART = ["set_id", "source_lang", "target_lang"]
 NO_ERROR, OMITTED = "no-error", "missing"
 WMT26_ID = "_###_"
 GAMBIT_TEXT_TYPES = ("story", "news report", "statement", "conversation", "presentation")
+
+
+# ---- copies of large files
+
+COPY_FORMAT = 1                  # of what the copies hold: a change makes all of them again
+COPIED_FROM = 16_000_000         # bytes of a score file; a smaller one is read as fast as a copy
+TEXTS_COPIED_FROM = 1_000_000    # bytes of the files of a challenge set in one language, which are aligned word by word
+SETTLED = 2_000_000_000          # nanoseconds without a change before files are copied: their times may be as coarse as that
+
+
+def _state(path):
+    """What tells whether a file changed: size, both times, inode; None where there is no file."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
+
+
+def _kept(paths, what, least, make):
+    """A table made of files; of large ones from its parquet copy, which is made where there is none.
+
+    The copy's name holds the paths of the files, their state, what is made of them and what the copy itself must hold: files that changed
+    have none, and a damaged one is not used but made again. One that cannot be written is done without.
+
+    Parameters
+    ----------
+    paths : list of Path
+    what : object
+        Tells, printed, what `make` makes of them.
+    least : int
+        Bytes of all files together from which the table is kept.
+    make : callable
+        Gives the Arrow table.
+
+    Returns
+    -------
+    pyarrow.Table
+    """
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    states = [_state(path) for path in paths]
+    if None in states or sum(size for size, *_ in states) < least:
+        return make()
+    ours, now, chosen = (_digest(repr(k).encode()) for k in ([str(p.resolve()) for p in paths], states, (COPY_FORMAT, what)))
+    for copy in copies().glob(f"{ours}.{now}.{chosen}.*.parquet"):
+        try:
+            content = copy.read_bytes()
+            if copy.name.split(".")[-2] == _digest(content):
+                return parquet.read_table(pa.BufferReader(content), use_threads=False)
+        except (OSError, pa.ArrowException):                    # taken away meanwhile; of another version of pyarrow
+            pass
+    table = make()
+    changed = max(time_ for _, *times, _ in states for time_ in times)
+    if states == [_state(path) for path in paths] and time.time_ns() - changed > SETTLED:
+        sink = pa.BufferOutputStream()
+        coded = [field.name for field in table.schema if pa.types.is_dictionary(field.type)]
+        parquet.write_table(table, sink, compression="zstd", use_dictionary=coded)
+        content = sink.getvalue().to_pybytes()
+        try:
+            data.replace(copies() / f"{ours}.{now}.{chosen}.{_digest(content)}.parquet", lambda part: part.write_bytes(content))
+            for old in set(copies().glob(f"*{ours}.*")) - set(copies().glob(f"*{ours}.{now}.*")):
+                old.unlink(missing_ok=True)
+        except OSError:
+            pass
+    return table
+
+
+def _digest(content):
+    return hashlib.sha256(content).hexdigest()[:20]
 
 
 # ---- what we write
@@ -71,11 +146,32 @@ def wmt26_texts(pairs, language, set_id):
 
 @lru_cache(maxsize=1)
 def _wmt25(path, columns, _changed):
-    """Columns of a WMT25 TSV as categories and the line of every row, the file read once for all its languages.
+    """Columns of a WMT25 TSV as categories (`overall` as text), and the rows of every (set, source, target), in the file's order.
+
+    Read once for all its languages; line = row + 2.
+    """
+    table = _kept([path], columns, COPIED_FROM, lambda: _read_wmt25(path, columns))
+    frame = table.unify_dictionaries().combine_chunks().to_pandas()
+    key, names = np.zeros(len(frame), int), []
+    for column in WMT25_PART:
+        names.append(frame[column].cat.categories)
+        key = key * len(names[-1]) + frame[column].cat.codes.to_numpy()
+    order = np.argsort(key, kind="stable")
+    ends = np.flatnonzero(np.diff(key[order], append=-1)) + 1
+    parts = {}
+    for rows in np.split(order, ends[:-1]) if len(frame) else []:
+        place = np.unravel_index(key[rows[0]], [len(n) for n in names])
+        parts[tuple(n[k] for n, k in zip(names, place))] = rows
+    return frame, parts
+
+
+def _read_wmt25(path, columns):
+    """Columns of a WMT25 TSV as an Arrow table.
 
     The number of cells is checked on the bytes: a reader that fills or shifts cells would not tell.
     """
-    from pyarrow import ArrowInvalid, csv
+    import pyarrow as pa
+    from pyarrow import csv
 
     try:
         raw = np.fromfile(path, np.uint8)
@@ -97,49 +193,67 @@ def _wmt25(path, columns, _changed):
                          hint="Cells are separated by TAB; a text may not hold a TAB")
     if len(raw) and raw[-1] != 10:
         raise InputError("the last line does not end", path=path, line=len(ends) + 1, hint="The file may be cut off")
+    del raw, tabs
+    kinds = {c: pa.string() if c == "overall" else pa.dictionary(pa.int32(), pa.string()) for c in header}
     try:
         table = csv.read_csv(path, csv.ReadOptions(use_threads=False), csv.ParseOptions(delimiter="\t", quote_char=False),
-                             csv.ConvertOptions(column_types=dict.fromkeys(header, "string"), include_columns=list(columns),
-                                                strings_can_be_null=False, auto_dict_encode=True, check_utf8=True))
-    except ArrowInvalid as error:
+                             csv.ConvertOptions(column_types=kinds, include_columns=list(columns), strings_can_be_null=False,
+                                                check_utf8=True))
+    except pa.ArrowInvalid as error:
         raise InputError(f"cannot be read: {str(error)[:200]}", path=path, hint="Save the file as UTF-8") from None
-    frame = table.to_pandas(categories=[c for c in columns if c != "overall"])
-    if len(frame) != len(ends) - 1:
-        raise InputError(f"{len(frame)} rows in {len(ends) - 1} lines", path=path, hint="Is there an empty line?")
-    return frame.assign(line=np.arange(2, len(frame) + 2, dtype=np.int32))
+    if len(table) != len(ends) - 1:
+        raise InputError(f"{len(table)} rows in {len(ends) - 1} lines", path=path, hint="Is there an empty line?")
+    return table.unify_dictionaries()
 
 
 def _wmt25_rows(path, columns, pairs, language, set_id, source="en"):
-    """The rows of one set and language: doc_id, variant, line and the columns asked for; occupation and hypothesis checked."""
-    frame = _wmt25(path, tuple(columns), path.stat().st_mtime_ns if path.exists() else 0)
-    target = frame["target_lang"].cat.rename_categories(lambda c: c)
-    wanted = [c for c in target.cat.categories if c.split("_")[0] == language]
-    chosen = frame[target.isin(wanted) & (frame["set_id"] == f"challenge_{set_id}")]
-    if "source_lang" in frame:
-        chosen = chosen[chosen["source_lang"].astype(str).str.split("_").str[0] == source]
-    if not len(chosen):
-        sets = ", ".join(sorted({f"{s} {t}" for s, t in frame[["set_id", "target_lang"]].drop_duplicates().itertuples(index=False)})[:5])
+    """The rows of one set and language: doc_id, variant (categories), line and the columns asked for; occupation and hypothesis checked."""
+    frame, parts = _wmt25(path, tuple(columns), _state(path))
+    wanted = [rows for (set_, from_, to), rows in parts.items()
+              if set_ == f"challenge_{set_id}" and to.split("_")[0] == language and from_.split("_")[0] == source]
+    if not wanted:
+        sets = ", ".join(sorted({f"{set_} {to}" for set_, _, to in parts})[:5])
         raise InputError(f"no row of set challenge_{set_id} and target language {language}; it holds {sets}", path=path)
-    chosen = chosen.assign(doc_id=chosen["doc_id"].astype(str), variant=chosen["system_id"].astype(str).map(HYPOTHESES))
-    wrong = chosen[chosen["variant"].isna()]
+    rows = np.sort(np.concatenate(wanted))
+    chosen = frame.take(rows).reset_index(drop=True).assign(line=rows + 2)
+    document, domain, system = (chosen[c].cat for c in ("doc_id", "domain_name", "system_id"))
+    variants = list(dict.fromkeys(HYPOTHESES.values()))
+    variant = _by_category(system, [variants.index(HYPOTHESES[c]) if c in HYPOTHESES else -1 for c in system.categories])
+    wrong = np.flatnonzero(variant < 0)
     if len(wrong):
-        row = wrong.iloc[0]
+        row = chosen.iloc[wrong[0]]
         raise InputError(f"system {row['system_id']!r}, expected hyp-1 (masculine) or hyp-2 (feminine)", path=path,
                          line=int(row["line"]), segment_id=row["doc_id"])
-    codes = chosen["doc_id"].map(dict(zip(pairs["segment_id"], pairs["isco"])))
-    first = chosen.drop_duplicates("domain_name")[["domain_name", "line", "doc_id"]]
-    padded = {code: isco.pad(code, path=path, line=int(line), segment_id=i) for code, line, i in first.itertuples(index=False)}
-    given = chosen["domain_name"].astype(str).map(padded)
-    wrong = chosen[codes.notna() & (codes != given)]
+    codes, occupations = pd.factorize(pairs["isco"])
+    given = _by_category(domain, _place([c.zfill(4) for c in domain.categories.tolist()], occupations))
+    if (given < 0).any():                                                                    # of none of our pairs: is it one at all?
+        for row in chosen[given < 0].drop_duplicates("domain_name").itertuples():
+            isco.pad(row.domain_name, path=path, line=int(row.line), segment_id=row.doc_id)
+    expected = _by_category(document, np.append(codes, -1)[_place(document.categories, pairs["segment_id"])])       # -1: not ours
+    wrong = np.flatnonzero((expected >= 0) & (expected != given))
     if len(wrong):
-        row = wrong.iloc[0]
-        raise InputError(f"occupation {row['domain_name']}, expected {codes[row.name]}", path=path, line=int(row["line"]),
+        row = chosen.iloc[wrong[0]]
+        raise InputError(f"occupation {row['domain_name']}, expected {occupations[expected[wrong[0]]]}", path=path, line=int(row["line"]),
                          segment_id=row["doc_id"])
-    repeated = chosen[chosen.duplicated(["doc_id", "variant"])]
+    chosen = chosen.assign(variant=pd.Categorical.from_codes(variant, variants))
+    repeated = chosen[pd.Series(document.codes.to_numpy(int) * len(variants) + variant).duplicated()]
     if len(repeated):
         row = repeated.iloc[0]
         raise InputError(f"{row['system_id']} occurs twice", path=path, line=int(row["line"]), segment_id=row["doc_id"])
     return chosen
+
+
+def _place(texts, among):
+    """Where each text stands among others, or -1."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    return compute.index_in(pa.array(texts, pa.string()), value_set=pa.array(among, pa.string())).fill_null(-1).to_numpy()
+
+
+def _by_category(categories, values):
+    """A value of every category as one of every row."""
+    return np.asarray(values)[categories.codes.to_numpy()]
 
 
 def read_wmt25_scores(path, pairs, language, set_id, higher_is_better=True, partial=False, source="en", subset=False):
@@ -164,22 +278,23 @@ def read_wmt25_scores(path, pairs, language, set_id, higher_is_better=True, part
     DataFrame
         segment_id, masculine, feminine, decimals.
     """
-    chosen = _wmt25_rows(path, [*WMT25_KEYS, "source_lang", "overall"], pairs, language, set_id, source)
+    chosen = _wmt25_rows(path, [*WMT25_KEYS, "overall"], pairs, language, set_id, source)
     if subset:
         chosen = chosen[chosen["doc_id"].isin(pairs["segment_id"])]
-    absent = chosen["overall"].isin(data.MISSING)
-    present = chosen[~absent]
-    complete = present.groupby("doc_id")["variant"].transform("size") == 2
-    if not partial and (absent.any() or not complete.all()):
-        row = (chosen[absent] if absent.any() else present[~complete]).iloc[0]
+    absent = chosen["overall"].isin(data.MISSING).to_numpy()
+    documents, variant = chosen["doc_id"].cat.codes.to_numpy(), chosen["variant"].cat.codes.to_numpy()
+    complete = ~absent & (np.bincount(documents[~absent], minlength=documents.max(initial=0) + 1)[documents] == 2)
+    if not partial and not complete.all():
+        row = chosen[absent if absent.any() else ~complete].iloc[0]
         raise InputError("a score is missing", path=path, line=int(row["line"]), segment_id=row["doc_id"],
                          hint="Complete the file, or set allow_partial: true in the study to have it shown as partial")
-    both = present[complete].assign(overall=lambda f: f["overall"].astype(str)).set_index("doc_id")
-    wide = both[both["variant"] == "masculine"][["overall", "line"]].add_suffix("_masculine").join(
-        both[both["variant"] == "feminine"][["overall", "line"]].add_suffix("_feminine"))
-    table = pd.DataFrame({"segment_id": wide.index, "masculine": wide["overall_masculine"].to_numpy(),
-                          "feminine": wide["overall_feminine"].to_numpy(), "line": wide["line_masculine"].to_numpy(),
-                          "line_masculine": wide["line_masculine"].to_numpy(), "line_feminine": wide["line_feminine"].to_numpy()})
+    masculine, feminine = (np.flatnonzero(complete & (variant == k)) for k in range(2))
+    place = np.zeros(documents.max(initial=0) + 1, int)
+    place[documents[feminine]] = feminine
+    feminine = place[documents[masculine]]                                                   # the rows of the same documents
+    ids, scores, lines = chosen["doc_id"].cat.categories.array[documents[masculine]], chosen["overall"].array, chosen["line"].to_numpy()
+    table = pd.DataFrame({"segment_id": ids, "masculine": scores[masculine], "feminine": scores[feminine], "line": lines[masculine],
+                          "line_masculine": lines[masculine], "line_feminine": lines[feminine]})
     return data.check_scores(table, path, pairs["segment_id"], higher_is_better, partial)
 
 
@@ -194,7 +309,7 @@ def read_wmt25_spans(path, pairs, language, set_id, partial=False, source="en"):
     pairs, language, set_id, partial, source
         As in `read_wmt25_scores`.
     """
-    chosen = _wmt25_rows(path, [*WMT25_KEYS, "source_lang", *WMT25_SPANS], pairs, language, set_id, source)
+    chosen = _wmt25_rows(path, [*WMT25_KEYS, *WMT25_SPANS], pairs, language, set_id, source)
     records = []
     for doc_id, variant, line, *cells in chosen[["doc_id", "variant", "line", *WMT25_SPANS]].itertuples(index=False):
         errors, omission, problem = _spans(*(str(cell).split() for cell in cells))
@@ -329,32 +444,42 @@ def read_gambit(folder, set_id, language, source="en", subset=None, seed=0):
     DataFrame
         As `data.read_pairs`; segment_id is the doc_id, the text type follows from it, `markup` is aligned word by word.
     """
+    import pyarrow as pa
+
     paths = [folder / f"{set_id}.{source}-{language}.{end}" for end in ("src.txt", "hyp-1.txt", "hyp-2.txt", "meta.tsv")]
+    if subset is None:
+        return _kept(paths, "pairs", TEXTS_COPIED_FROM, lambda: pa.Table.from_pandas(_with_markup(_read_gambit(paths)))).to_pandas()
+    frame = _read_gambit(paths)
+    order = [hashlib.sha256(f"{seed} {d}".encode()).hexdigest() for d in frame["segment_id"].tolist()]
+    rank = frame.assign(order=order).groupby("isco")["order"].rank(method="first")
+    small = frame.groupby("isco").size().min()
+    if small < subset:
+        raise InputError(f"an occupation has only {small} texts, subset: {subset}", path=folder)
+    return _with_markup(frame[rank <= subset])
+
+
+def _read_gambit(paths):
+    """The pairs of three line-aligned texts and their meta file, in the order of the files, without `markup`."""
     *texts, meta = [data.read_lines(p) for p in paths[:3]] + [data.read_tsv(paths[3], ["domain", "doc_id"])]
     counts = [len(t) for t in texts] + [len(meta)]
     if len(set(counts)) > 1:
         shown = ", ".join(f"{p.name} {n}" for p, n in zip(paths, counts))
-        raise InputError(f"unequal numbers of lines: {shown}", path=folder, hint="The four files must be aligned line by line")
-    where = [{"path": paths[3], "line": int(n), "segment_id": d} for n, d in zip(meta["line"], meta["doc_id"])]
-    padded = {code: isco.pad(code, **where[i]) for i, code in meta.drop_duplicates("domain")["domain"].items()}
-    wrong = meta[~meta["doc_id"].str.fullmatch("[0-9]+")]
-    if len(wrong):
-        raise InputError(f"doc_id {wrong.iloc[0]['doc_id']!r} is not a number", **where[wrong.index[0]])
-    repeated = meta[meta.duplicated("doc_id")]
-    if len(repeated):
-        raise InputError("the doc_id occurs twice", **where[repeated.index[0]])
-    kinds = [GAMBIT_TEXT_TYPES[int(d) // 3 % 5] for d in meta["doc_id"]]
-    frame = pd.DataFrame({"segment_id": meta["doc_id"], "isco": meta["domain"].map(padded), "text_type": kinds, "term": "",
-                          "source": texts[0], "occupation": "", "masculine": texts[1], "feminine": texts[2]})
-    if subset:
-        order = [hashlib.sha256(f"{seed} {d}".encode()).hexdigest() for d in frame["segment_id"]]
-        rank = frame.assign(order=order).groupby("isco")["order"].rank(method="first")
-        small = frame.groupby("isco").size().min()
-        if small < subset:
-            raise InputError(f"an occupation has only {small} texts, subset: {subset}", path=folder)
-        frame = frame[rank <= subset].reset_index(drop=True)
-    return frame.assign(markup=[align(m, f) for m, f in zip(frame["masculine"], frame["feminine"])]).sort_values(
-        "segment_id", ignore_index=True)
+        raise InputError(f"unequal numbers of lines: {shown}", path=paths[0].parent, hint="The four files must be aligned line by line")
+    padded = {row.domain: isco.pad(row.domain, path=paths[3], line=row.line, segment_id=row.doc_id)
+              for row in meta.drop_duplicates("domain").itertuples()}
+    for row in meta[~meta["doc_id"].str.fullmatch("[0-9]+")].itertuples():
+        raise InputError(f"doc_id {row.doc_id!r} is not a number", path=paths[3], line=row.line, segment_id=row.doc_id)
+    for row in meta[meta.duplicated("doc_id")].itertuples():
+        raise InputError("the doc_id occurs twice", path=paths[3], line=row.line, segment_id=row.doc_id)
+    kinds = [GAMBIT_TEXT_TYPES[int(d) // 3 % 5] for d in meta["doc_id"].tolist()]
+    return pd.DataFrame({"segment_id": meta["doc_id"], "isco": meta["domain"].map(padded), "text_type": kinds, "term": "",
+                         "source": texts[0], "occupation": "", "masculine": texts[1], "feminine": texts[2]})
+
+
+def _with_markup(frame):
+    """Pairs with both variants in one text, ordered by segment_id."""
+    markup = [align(m, f) for m, f in zip(frame["masculine"].tolist(), frame["feminine"].tolist())]
+    return frame.assign(markup=markup).sort_values("segment_id", ignore_index=True)
 
 
 def align(masculine, feminine):
@@ -365,11 +490,16 @@ def align(masculine, feminine):
     >>> align("Der Koch kam , weil er kam", "Die Köchin kam , weil sie kam")
     '{Der Koch|Die Köchin} kam , weil {er|sie} kam'
     """
-    a, b = (text.translate(BRACES).split(" ") for text in (masculine, feminine))
+    if SIGNS.search(masculine) or SIGNS.search(feminine):
+        masculine, feminine = masculine.translate(BRACES), feminine.translate(BRACES)
+    a, b = masculine.split(" "), feminine.split(" ")
     if len(a) == len(b):
-        changes = np.flatnonzero([x != y for x, y in zip(a, b)])
-        runs = np.split(changes, np.flatnonzero(np.diff(changes) > 1) + 1) if len(changes) else []
-        blocks = [(r[0], r[-1] + 1, r[0], r[-1] + 1) for r in runs]
+        same, blocks = bytes(map(eq, a, b)) + b"\1", []
+        start = same.find(0)
+        while start >= 0:
+            end = same.find(1, start)
+            blocks.append((start, end, start, end))
+            start = same.find(0, end)
     else:
         blocks = [c[1:] for c in difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes() if c[0] != "equal"]
     parts, end = [], 0
@@ -379,6 +509,7 @@ def align(masculine, feminine):
     return " ".join([*parts, *a[end:]])
 
 
+SIGNS = re.compile("[{}|]")
 BRACES = str.maketrans("{}|", "()¦")      # the notation's own signs, where a text holds them
 
 
