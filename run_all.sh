@@ -60,7 +60,7 @@ if [ "$mode" = check ]; then
     study=results/check.yaml
 fi
 
-# name of the results folder; whether inputs are newer than what is there (nothing: none); whether there are translations
+# name of the results folder; whether inputs are newer than the last run that went well (none: no run yet); whether there are translations
 read -r name newer translations < <(python - "$study" <<'PY'
 import sys
 from mtgender import study
@@ -68,9 +68,10 @@ try:
     loaded = study.load(sys.argv[1])
 except study.InputError as error:
     sys.exit(f"mtgender: {error}")
-made = loaded.inference / "score_runs.parquet"
+made, well = loaded.inference / "score_runs.parquet", loaded.results / ".well"
 inputs = [*loaded.source_files(), *loaded.files(), *(study.ROOT / "src/mtgender").glob("*.py")]
-newer = "none" if not made.is_file() else "yes" if any(f.stat().st_mtime > made.stat().st_mtime for f in inputs) else "no"
+since = well.stat().st_mtime if well.is_file() else 0
+newer = "none" if not made.is_file() else "yes" if any(f.stat().st_mtime >= since for f in inputs) else "no"
 print(loaded.results.name, newer, "yes" if loaded.translations else "no")
 PY
 )
@@ -160,6 +161,7 @@ work() {
 }
 
 say "study $study → results/$name"
+[ ${#targets[@]} -gt 0 ] || [ -n "$dry" ] || touch "results/$name/.began"
 [ -n "$given_cores" ] || options=(--cores "$(cores)" "${options[@]}")
 if [ ${#targets[@]} -gt 0 ]; then
     plain=1
@@ -197,5 +199,6 @@ fi
 if [ "$mode" = check ] && [ $status = 0 ]; then
     python -m mtgender check "$study" || status=1
 fi
+[ $status != 0 ] || mv -f "results/$name/.began" "results/$name/.well"
 if [ $status = 0 ]; then say "done: results/$name"; else say "finished with problems (named above): results/$name"; fi
 exit $status

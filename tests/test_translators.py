@@ -294,6 +294,7 @@ def test_committed_translations_are_complete_and_of_the_committed_english(path):
     assert card["kind"] == "translator" and card["name"] == path.parent.name
     assert card["input_sha256"][path.stem] == sources_sha256(source), "translated from other texts: translate them again"
     assert path.stem in card["command"].partition("--language ")[2].split()
+    assert card.get("quality", {path.stem: {"passed": True}})[path.stem]["passed"], "it fails its own check: not to be committed"
     if path.parent.name == "apertium":
         assert path.stem in card["languages"] and not any(mark in text for text in texts.values() for mark in "*#@")
         # the quotation marks and question marks of the English are all there: no text slipped into another line

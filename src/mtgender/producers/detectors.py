@@ -15,17 +15,26 @@ from mtgender.producers.detector_rules import (
     DETERMINERS,
     DOUBLE,
     ENGLISH_OTHERS,
+    ENGLISH_THINGS,
     HYBRID,
     INFLECT,
+    IT,
     NEUTRAL,
     PAIRED,
     PEOPLE,
     PRONOUNS,
     RELATIVES,
+    SEX,
     SIGNALS,
     SUFFIXES,
+    THING_END,
+    THINGS,
     Tagger,
     arabic_cores,
+    arabic_sound,
+    arabic_thing,
+    first_noun,
+    mark_things,
     normal,
     tagger,
     tokens,
@@ -43,6 +52,7 @@ COMMON_HEADS = frozenset(
     "μηχανικος βοηθος υπαλληλος "
     "τεχνικος γραμματεας οδηγος".split()
 )
+MALE = re.compile(r"(?:karl|svein|þjón)[ni]?n?(?:s|i|inn|inum|sins)?$")
 SENTENCE = re.compile(r"[.!?؟…»«“”„\"\n;؛]")
 AGENT = re.compile("[وف]?[بكل]?(?:ال|لل)?(?:[^\\W_][ً-ِ]?[^\\W_][ً-ِ]?ّ[ً-ِ]?ا[^\\W_]|مُ?[^\\W_]{2}ّ[^\\W_])[ةه]?")  # written with its shadda
 OPEN = re.compile(r"[*_:·•@][^\W\d]|/-?[^\W\d]|\(-?[^\W\d]{1,6}\)")  # another ending follows the word
@@ -50,6 +60,18 @@ SUBORDINATORS = {
     "fr": frozenset("que qu qui dont où lorsque lorsqu quand mais car tandis jusqu parce".split()),
     "es": frozenset("que quien cuando porque pero mientras donde".split()),
 }
+COMPLEMENT = {  # the man at the counter, the woman with the meters: a person noun that stands for the occupation
+    "cs": ("muž pán žena paní slečna kluk", "od z ze na za u v ve s se pro který která"),
+    "el": ("κυριος κυρια αντρας ανδρας γυναικα κοπελα", "του της των στο στη στην στον στα με απο για πισω που"),
+    "ru": ("мужчина женщина девушка парень дама", "с со за на в во из у от по который которая"),
+    "uk": ("чоловік жінка дівчина хлопець пан пані", "з зі із за на в у від по який яка що"),
+}
+ONE_GENDER = {  # endings of nouns that have no twin
+    "el": "(?P<f>τρια|ισσα|[υι]τρα|ινα|ου|ιερα|ντα|βαγια|παραμανα)$",
+    "cs": "(?P<f>ka|ena|ská|ná|ice|yně|yň)$|(?P<m>[^aeiíéouáůú])$",
+    "uk": "(?P<f>иця|ілка|ечка|ичка|ачка|ярка|аля|уха|сестра|нянька)$|(?P<m>[бвгґджзйклмнпрстфхцчшщ])$",
+}
+OURS = ("ar", "cs", "el", "ru", "uk")
 GAP = re.compile(r"[^\W\d_][_*·•@][^\W\d_]")
 CLAUSE = re.compile(r"[,:—–،()]")
 OR = {"de": "oder", "fr": "ou", "es": "o u", "cs": "nebo či", "ru": "или", "uk": "або чи", "el": "η", "is": "eða", "ar": "او"}
@@ -66,6 +88,8 @@ class Entry(NamedTuple):
 
 class Word:
     """A word of a translation: offsets, spelling for comparison, sentence and clause it stands in."""
+
+    thing = False  # a pronoun for the `it` of the source
 
     def __init__(self, i: int, start: int, end: int, raw: str, norm: str, sentence: int, clause: int) -> None:
         self.i, self.start, self.end, self.raw, self.norm, self.sentence, self.clause = i, start, end, raw, norm, sentence, clause
@@ -157,7 +181,8 @@ class LexiconDetector:
                 row = dict(zip(header, line.split("\t")))
                 if row.get("occupation"):
                     self.isco_of[row["occupation"].lower()] = row["isco"]
-                self._add(row["isco"], row["term"])
+                for code in row["isco"].split(" "):
+                    self._add(code, row["term"])
         for line in (data / "occupairs" / "glossary" / "de.tsv").read_text(encoding="utf-8").splitlines()[1:]:
             isco, occupation = line.split("\t")[:2]
             self.isco_of.setdefault(occupation.lower(), isco)
@@ -169,13 +194,16 @@ class LexiconDetector:
         differ = [i for i, (a, b) in enumerate(zip(masculine, feminine)) if a != b]
         if known and len(masculine) == len(feminine) and (not differ or masculine[known[0]] == feminine[known[0]]):
             head, common = known[0], True
+        elif differ and self.language in ("fr", "es") and differ[0] and masculine[0] == feminine[0]:
+            head, common = 0, True  # auxiliar {veterinario|veterinaria}
         elif differ:
             head, common = differ[-1 if self.language in HEAD_LAST and len(masculine) == len(feminine) else 0], False
         else:
             head, common = self.tagger.head(masculine), masculine == feminine
         entry = Entry(isco, common, frozenset(masculine[:head] + masculine[head + 1 :]))
         if common:
-            self._index(masculine[head], "c", entry)
+            gendered = self.language in ONE_GENDER and re.search(ONE_GENDER[self.language], masculine[head])
+            self._index(masculine[head], gendered.lastgroup or "c" if gendered else "c", entry)
         else:
             head_f = min(head, len(feminine) - 1)
             adjectival = self.language == "de" and feminine[head_f] + "r" == masculine[head]
@@ -209,12 +237,25 @@ class LexiconDetector:
     def _detect(self, source: str, term: str, isco: str, text: str) -> dict[str, Any]:
         words = read_words(text, self.language)
         isco = isco or self.isco_of.get(term.lower(), "")
-        at = source.lower().find(term.lower()) / len(source) if term and source else -1.0
-        at = at if at >= 0 else 0.2
-        matches = sorted((m for w in words for m in self._matches(w, words, isco, at, len(text))), key=lambda m: (-m.score, m.start))
+        name = next((n for n, group in self.isco_of.items() if group == isco and self.language in OURS), "")
+        places = [source.lower().find(n.lower()) / len(source) for n in (term, name, name.split(" ")[-1]) if n and source]
+        at = next((p for p in places if p >= 0), 0.2)
+        named_so = [m for w in words for m in self._matches(w, words, isco, at, len(text))]
+        subject = getattr(self.tagger, "subject", None)
+        if at < 0.15 and source and subject:  # an object is not the subject of the source
+            named_so = [
+                m._replace(score=m.score - 10 * (not subject(m.word)))
+                for m in named_so
+                if m.entry and m.entry.isco == isco or subject(m.word)
+            ]
+        matches = sorted(named_so + self._untranslated(words, source), key=lambda m: (-m.score, m.start))
         if self.language == "ar":  # the second noun of a construct is not the person
             named = {m.word.i for m in matches if m.score > 30}
+            named |= {i + 1 for i in named if words[i + 1 : i + 2] and words[i + 1].norm == "ة"}
             matches.sort(key=lambda m: (-m.score + 25 * (m.word.i - 1 in named and m.score > 30), m.start))
+        if self.language in THINGS and not any(m.entry and m.entry.isco == isco or m.role == "n" for m in matches[:1]):
+            at = at if term and term.lower() in source.lower() else None
+            matches = self._head(matches, words, at, source.lower()) or matches
         if not matches or matches[0].score < 2:
             return {"term": "", "start": 0, "end": 0, "gender": "not_clear"}
         best = matches[0]
@@ -244,7 +285,8 @@ class LexiconDetector:
                 share = 0.4
             found.append(Match(score + place + 20 * share - 8 * (number == "p"), word, role, number, entry, start, end))
 
-        for key, number, gender in self.tagger.keys(word):
+        keys = self.tagger.keys(word)
+        for key, number, gender in keys if any(k == word.norm for k, _, _ in keys) else [*keys, (word.norm, "s", "")]:
             for entry, role, form_number in self.index.get(key, ()):
                 if role in "mf" and gender and not number == "p" and self.tagger.shared(key, self.index):
                     role = gender
@@ -259,16 +301,27 @@ class LexiconDetector:
                         add(40, role, form_number or number, entry)
         core = next((k for k in (word.norm, word.norm.removesuffix("s"), word.norm.removesuffix("en")) if self._neutral(k)), None)
         if core or any(self._neutral(k) for k, _, _ in self.tagger.keys(word)):
-            add(20, "n", "s", None)
-        if not found and len(word.norm) >= 5:
+            first = word.i == 0 and word.norm in ("osoba", "особа", "ατομο", "شخص")
+            add(65 if first else 36 if self.language in ("de", "is") else 20, "n", "s", None)
+        thing = self.language in THINGS and (word.norm in THINGS[self.language] or THING_END[self.language].search(word.norm))
+        if not found and not thing and len(word.norm) >= 5 and (self.language not in ("el", "ru", "uk") or self.tagger.person(word, words)):
             for head, role, entry in self.heads.get(isco, ()):
                 for core in arabic_cores(word.norm) if self.language == "ar" else (word.norm,):
-                    if (ratio := _alike(core, head)) >= (0.9 if self.language == "ar" else 0.84):
+                    if (ratio := _alike(core, head)) >= {"ar": 0.95, "de": 0.88}.get(self.language, 0.84):
                         add(40 * ratio, role, "s", entry)
-        suffixed = self.language == "is" and found and any(m.role == "c" for m in found) and self.suffixes[0].search(word.norm)
-        if suffixed:
+        if self.language == "is" and any(m.role == "c" for m in found) and (
+            MALE.search(word.norm)
+            or any(
+                k.endswith("maður") and r == "m"
+                for k, _, _ in self.tagger.keys(word)
+                for i in range(len(k) - 5)
+                for _, r, _ in self.index.get(k[i:], ())
+            )
+        ):  # -maður where there is a -kona too
             found = [m._replace(role="m") if m.role == "c" else m for m in found]
-        if not found:
+        if self.language == "is" and word.norm.startswith("kven") or self.language == "de" and self.suffixes[1].search(word.norm):
+            found = [m._replace(role="f") if m.role == "c" else m for m in found]
+        if not found and not thing:
             for role, suffix in zip("mfc", self.suffixes):
                 if suffix and len(word.norm) >= 6 and suffix.search(word.norm) and self.tagger.person(word, words):
                     found.append(Match(12 + place, word, role, "s", None, word.start, word.end))
@@ -276,9 +329,65 @@ class LexiconDetector:
         if not found and self.language == "ar" and AGENT.fullmatch(word.raw):
             found.append(Match(13 + place, word, "f" if word.norm.endswith("ة") else "m", "s", None, word.start, word.end))
         if not found and self.tagger.animate(word):
-            found.append(Match(9 + place, word, self.tagger.animate(word), "s", None, word.start, word.end))
-        people = any(k in side for side in PEOPLE[self.language] for k, _, _ in self.tagger.keys(word))
+            found.append(Match(11.5 + place, word, self.tagger.animate(word), "s", None, word.start, word.end))
+        if self.language == "ru" and (base := re.fullmatch("(.{4,})к(?:а|и|е|у|ой)", word.norm)) and base[1] in self.index:
+            found = [m._replace(role="f") for m in found]  # авторка: the masculine noun and -ка
+        if self.language == "ar":
+            found = [m for m in found if not arabic_thing(word, words, m.role, m.entry is not None and m.entry.isco == isco)]
+        people = [g for g, side in zip("mf", PEOPLE[self.language]) for k, _, _ in self.tagger.keys(word) if k in side]
+        after = words[word.i + 1].norm if word.i + 1 < len(words) else ""
+        if people and all(w in side.split() for w, side in zip((word.norm, after), COMPLEMENT.get(self.language, ("", "")))):
+            named = [m for m in found if m.entry and m.entry.isco == isco]
+            return [*named, Match(13 + place, word, people[0], "s", None, word.start, word.end)]
         return [m._replace(score=m.score - 30) if people and not (m.entry and m.entry.isco == isco) else m for m in found]
+
+    def _head(self, matches: list[Match], words: list[Word], at: float | None, source: str) -> list[Match]:
+        """The first noun, where no term of the unit group is found: the person, or a thing that stands for it."""
+        noun, best = first_noun(words, self.language), matches[0] if matches else None
+        if noun is None or any(noun.norm in side for side in PEOPLE[self.language]):
+            return []
+        if best and noun is best.word or at is not None and (best and best.entry or abs(at - noun.i / len(words)) > 0.15):
+            return []
+        thing = noun.norm in THINGS[self.language] or THING_END[self.language].search(noun.norm)
+        if best and noun.clause != best.word.clause and (best.entry or not thing):
+            return []
+        if self.language != "de" and {w.norm for w in words[noun.i : noun.i + 2] if len(w.norm) > 3} & set(re.findall(r"\w+", source)):
+            return []
+        masculine = any(w.norm in ("der", "ein") for w in words[max(0, noun.i - 3) : noun.i])
+        role = "n" if thing else "c" if self.language != "de" or self.suffixes[1].search(noun.norm) else "m" if masculine else "n"
+        role = "n" if self._neutral(noun.norm) else {"la": "f", "el": "m"}.get(noun.norm, role)
+        return [Match(9, noun, role, "s", None, noun.start, noun.end), *matches]
+
+    def _untranslated(self, words: list[Word], source: str) -> list[Match]:
+        """English words left in the translation: a Latin run in another alphabet, two words of the source in Czech."""
+        if self.language not in OURS:
+            return []
+        found: list[Match] = []
+        if self.language == "ar":  # English words in Arabic letters; what somebody works in
+            heard = [e for e in re.findall(r"(?<![\w.])[a-z]{4,}", source) if e not in ENGLISH_THINGS]
+            sounds = {arabic_sound(e, True) for e in heard} | {arabic_sound(a + b, True) for a, b in zip(heard, heard[1:])}
+            for w in words:
+                pair = words[w.i : w.i + 2]
+                for last in (x for x in pair[::-1] if x.clause == w.clause):
+                    sound = arabic_sound(w.norm if last is w else re.sub("^ال(?=.....)", "ال", w.norm) + last.norm)
+                    known = len(w.norm) < 4 or any(self.index.get(k) for k, _, _ in self.tagger.keys(w))
+                    if len(sound) > 3 and sound in sounds and not known or w.norm.endswith("دي") and last.norm == "جي":
+                        found.append(Match(33 - 12 * abs(0.2 - w.start / words[-1].end), w, "c", "s", None, w.start, last.end))
+                        break
+                if w.norm in ("اعمل", "عملت", "اشتغل", "اشتغلت") and len(words) > w.i + 2 and words[w.i + 1].norm == "في":
+                    found.append(Match(24, words[w.i + 2], "c", "s", None, words[w.i + 2].start, words[min(w.i + 3, len(words) - 1)].end))
+        english = set(re.findall(r"(?<![\w.])[a-z]+", source)) | set(re.findall(r"\b[A-Z]{2,}\b", source))
+        known = [w.norm in english or w.raw in english for w in words]
+        latin = [re.fullmatch("[A-Za-z]{2,}", w.raw) is not None for w in words]
+        latin = [a and (b or self.language in ("ar", "el", "ru", "uk")) for a, b in zip(latin, known)]
+        for w in words:
+            if latin[w.i] and not (w.i and latin[w.i - 1]):
+                last = next((x for x in words[w.i :] if not latin[x.i + 1 : x.i + 2] or not latin[x.i + 1]), w)
+                if self.language in ("ar", "el", "ru", "uk") or last is not w:
+                    score = 35 if any(known[w.i : last.i + 1]) else 18
+                    score += 3 * (last.i - w.i) - 12 * abs(0.2 - w.start / max(words[-1].end, 1))
+                    found.append(Match(score, last, "c", "s", None, w.start, last.end))
+        return found
 
     def _neutral(self, word: str) -> bool:
         if word not in self.neutral:
@@ -287,7 +396,8 @@ class LexiconDetector:
 
     def _is_neutral(self, word: str) -> bool:
         nouns = NEUTRAL[self.language]
-        return word in nouns or self.language in ("de", "is") and any(word.endswith(n) and len(n) > 4 for n in nouns)
+        compound = self.language in ("de", "is") and any(word.endswith(n) and len(n) > 3 for n in nouns)
+        return word in nouns or compound and not word.endswith("gehilfe")
 
     # --- its gender -----------------------------------------------------------------------------------------------------------------
     def _gender(self, best: Match, matches: list[Match], words: list[Word], source: str, text: str) -> str:
@@ -297,24 +407,37 @@ class LexiconDetector:
             for m in matches
             if m.word is word and m.entry and best.entry and m.entry.isco == best.entry.isco and m.score >= best.score - 25
         ]
+        if self.language in ("ru", "uk") and best.number == "s":
+            same = [m for m in same if m.number != "p"]
         roles, numbers = {m.role for m in same} or {best.role}, {n for m in same for n in m.number} or set(best.number)
         if (
             self.paired.match(text, word.end)
             or self.paired.search(text[word.start : word.end + 1].replace(word.raw[:-2], "", 1))
             or OPEN.match(text, word.end)
+            or OPEN.match(text, best.end)
             or self.double.search(text)
             or GAP.search(text)
             or self._both(best, matches, text)
         ):
             return ""
-        others = {g for g, clues in zip("mf", ENGLISH_OTHERS) if clues & set(re.findall(r"[a-z]+", source.lower()))}
+        source = re.sub(r"\b[Tt]heir \w+", "", source) if self.language in OURS else source  # whose kin they are, they can be
+        english = re.findall(r"[a-z]+", source.lower())
+        others = {g for g, clues in zip("mf", ENGLISH_OTHERS) if clues & set(english)} | {w for w in ("they", "their") if w in english}
+        if self.language in IT and english and not mark_things(words, source, self.language):
+            others.add("no it")
         phrase = self.tagger.phrase(word, words)  # what article and adjectives say: m, f, p or nothing
-        if roles == {"n"}:
+        if roles == {"n"} or self.language == "de" and self._neutral(word.norm) or self.language == "cs" and any(
+            self._neutral(w.norm) for w in words[word.i : word.i + 1 + (word.norm[-1] in "íýá")] if w.clause == word.clause
+        ):
             return (
                 next((g for weight, _, g in self.signal(self, word, words, others) if weight >= 1.2), "") if self.language in HYBRID else ""
             )
-        if numbers == {"p"} or phrase == "p" or self.tagger.plural(word, words, numbers) and not (self.language == "de" and roles == {"f"}):
+        no_plural = self.language == "de" and roles <= {"f", "c"}
+        if numbers == {"p"} or phrase == "p" or not no_plural and self.tagger.plural(word, words, numbers):
             return ""
+        for w in words[max(0, word.i - 1) : word.i + 2]:
+            if w.norm in SEX and (w is word or text[min(w.end, word.end) : max(w.start, word.start)] == " "):
+                return SEX[w.norm]
         if "a" in roles:
             return _adjectival(word, words)
         role = next(iter(roles)) if len(roles) == 1 else "c" if "c" in roles or best.role == "c" else best.role

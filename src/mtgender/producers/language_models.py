@@ -96,6 +96,51 @@ class CausalModel:
             results.append(np.array([found[i] for i in range(start, len(tokens))]))
         return results
 
+    def continuations(self, beginning: str, texts: Sequence[tuple[str, int]]) -> list[tuple[str, bool]]:
+        """Return the most probable next tokens (greedy) of each prompt up to its first line end, and whether that came in time.
+
+        Parameters
+        ----------
+        beginning : str
+            What all prompts begin with; it is computed once.
+        texts : sequence of (rest of the prompt, limit)
+            At most `limit` tokens are made. All that follows `beginning` is computed anew, so no text touches another.
+        """
+        head = self.llama.tokenize(beginning, add_bos=True)
+        self.llama._context.kv_cache_clear()
+        self._next(head, 0)
+        results = []
+        for prompt, limit in texts:
+            part, place, made, piece = self.llama.tokenize(prompt, add_bos=False), len(head), b"", b""
+            if place + len(part) + limit > CONTEXT:
+                raise InputError(f"more tokens than the {CONTEXT} of the context: {prompt[:60]!r}", hint="Shorten the text")
+            if not self.forget(self.llama._context.ctx, 0, len(head), -1):
+                raise RuntimeError("llama_kv_cache_seq_rm failed")
+            for _ in range(limit):
+                token = self._next(part, place)
+                part, place, piece = [token], place + len(part), self._piece(token)
+                made += piece
+                if not piece or b"\n" in piece:        # a mark of the end has no spelling
+                    break
+            results.append((made.partition(b"\n")[0].decode(errors="replace").strip(), not piece or b"\n" in piece))
+        return results
+
+    def _next(self, tokens: list[int], place: int) -> int:
+        """Feed tokens from position `place` on; returns the most probable one to follow."""
+        for first in range(0, len(tokens), CHUNK):
+            batch = self.make_batch(tokens[first:first + CHUNK], pos_start=place + first, logits_last=first + CHUNK >= len(tokens))
+            status = self.llama._context.decode(batch)
+            self.api.llama_batch_free(batch)
+            if status:
+                raise RuntimeError(f"llama_decode failed with {status}")
+        return int(np.ctypeslib.as_array(self.llama._context.get_logits(-1), (self.size,)).argmax())
+
+    def _piece(self, token: int) -> bytes:
+        """Spelling of a token, maybe a part of a character."""
+        buffer = ctypes.create_string_buffer(256)
+        size = self.api.llama_token_to_piece(self.llama._model.model, token, buffer, 256, 0, False)
+        return buffer.raw[:max(0, size)]
+
 
 class _Likelihood:
     """Mean log P(one text | the other) under a prompt that names the two languages."""

@@ -25,6 +25,7 @@ import yaml
 
 from mtgender.producers import judge
 from mtgender.producers.command import written_lines
+from mtgender.producers.evaluators import lazy
 from mtgender.producers.run import Run, alone, check_card, create, produce, read_card, to_pairs, write_atomically
 from mtgender.study import LANGUAGES, InputError
 
@@ -80,6 +81,8 @@ class Translator(Protocol):
         What the translator counts. `*_words` are printed as words and texts, others as texts.
     counts : list of tuple of int, optional
         The numbers of `counted` for each text of the last call.
+    quality : callable, optional
+        (language, frame with the columns source and text) → what the card says of the translations of this language.
     """
 
     card: dict[str, Any]
@@ -172,10 +175,14 @@ def translate_language(name: str, language: str, sources: pd.DataFrame, out_dir:
     start = time.perf_counter()
     part, kept, resumed = produce(path, key, texts, lambda text: [f"{text.segment_id}\t"], translator.batch, made, progress)
     rows = [row.removesuffix("\n").split("\t") for row in kept]
+    entries = {"input_sha256": digest}
+    if hasattr(translator, "quality"):
+        made_texts = pd.DataFrame([row[:2] for row in rows], columns=["segment_id", "text"])
+        entries["quality"] = translator.quality(language, made_texts.merge(sources, on="segment_id"))
     write_atomically(path, "segment_id\ttext\n" + "".join(f"{segment_id}\t{text}\n" for segment_id, text, _ in rows))
     part.unlink()
     numbers = zip(*([int(n) for n in cell.split()] for *_, cell in rows))
-    update_translator_card(path.parent / "card.yaml", translator.card, language, input_sha256=digest, **{
+    update_translator_card(path.parent / "card.yaml", translator.card, language, **entries, **{
         what: {"words": sum(column), "texts": sum(n > 0 for n in column)} if what.endswith("_words") else sum(n > 0 for n in column)
         for what, column in zip(counted, numbers)})
     return Run(path, len(texts), resumed, time.perf_counter() - start)
@@ -502,6 +509,7 @@ class LLMTranslator:
 TRANSLATORS: dict[str, Callable[..., Any]] = {
     "apertium": Apertium,
     "command": CommandTranslator,
+    "gemma3-fewshot": lazy("few_shot", "FewShot"),
     "llm": LLMTranslator,
     "m2m100": M2M100,
     "nllb": NLLB,
