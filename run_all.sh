@@ -161,7 +161,7 @@ work() {
 }
 
 say "study $study → results/$name"
-[ ${#targets[@]} -gt 0 ] || [ -n "$dry" ] || touch "results/$name/.began"
+[ ${#targets[@]} -gt 0 ] || [ -n "$dry" ] || [ "$newer" = no ] || touch "results/$name/.began"
 [ -n "$given_cores" ] || options=(--cores "$(cores)" "${options[@]}")
 if [ ${#targets[@]} -gt 0 ]; then
     plain=1
@@ -189,9 +189,11 @@ if [ -n "$dry" ]; then
 fi
 [ ${#targets[@]} -eq 0 ] || exit $status
 
-slowest=()
-[ "$mine" -nt "results/$name/manifest.json" ] || slowest=(--slowest 5)
-python -m mtgender report "$study" "${slowest[@]}" || status=1
+slowest=(--slowest 5)
+[ "$mine" -nt "results/$name/manifest.json" ] && slowest=()                # nothing was made
+if [ $status != 0 ] || [ "$newer" != no ] || [ ${#slowest[@]} -gt 0 ]; then
+    python -m mtgender report "$study" "${slowest[@]}" || status=1
+fi
 if [ $status != 0 ]; then
     head -c 1000000 /dev/zero 2>/dev/null >"results/$name/.room" || say "no space is left for results/$name"
     rm -f "results/$name/.room"
@@ -199,6 +201,6 @@ fi
 if [ "$mode" = check ] && [ $status = 0 ]; then
     python -m mtgender check "$study" || status=1
 fi
-[ $status != 0 ] || mv -f "results/$name/.began" "results/$name/.well"
+if [ $status != 0 ]; then rm -f "results/$name/.well"; elif [ "$newer" != no ]; then mv -f "results/$name/.began" "results/$name/.well"; fi
 if [ $status = 0 ]; then say "done: results/$name"; else say "finished with problems (named above): results/$name"; fi
 exit $status

@@ -30,7 +30,7 @@ if [ -n "$all" ]; then
     pytest -n "$(cores)" --dist loadfile --no-loadscope-reorder "${options[@]}" || status=$?
     say "pytest, producers"
     .venv-producers/bin/python -m pytest -o addopts=-ra tests/test_producers.py tests/test_producer_adapters.py \
-        tests/test_translators.py tests/test_generate.py tests/test_llm_detector.py -k "not translators or language_model" "${options[@]}" || status=$?
+        tests/test_translators.py tests/test_few_shot.py tests/test_generate.py tests/test_llm_detector.py -k "not translators or language_model" "${options[@]}" || status=$?
     wait "$neural" || say "no .venv-neural: the tests of COMET and MetricX are skipped"
     say "pytest, neural metrics"
     [ ! -x .venv-neural/bin/pytest ] || .venv-neural/bin/python -m pytest -o addopts=-ra tests/test_neural.py \
