@@ -511,6 +511,7 @@ def readme(args):
     summary = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     blocks = {"README.md": {"results": tables.readme_results(ROOT / "tables"), "claims": claims_map(summary) + "\n",
                             "producers": tables.readme_producers(ROOT), "systems": tables.readme_systems(ROOT / "tables"),
+                            "benchmarks": tables.readme_benchmarks(ROOT / "benchmarks" / "results.csv"),
                             "found": "\n".join(filter(None, (part.findings(ROOT / "tables").strip()
                                                              for part in (joint, robustness, neutral, simulation)))) + "\n"},
               "data/README.md": tables.data_card(ROOT)}

@@ -400,6 +400,17 @@ def readme_producers(root):
     return pd.DataFrame(rows).to_markdown(index=False, disable_numparse=True) + "\n"
 
 
+def readme_benchmarks(path):
+    """The README's run times: what has a target, and all of the default study, of `benchmarks/results.csv`."""
+    frame = read_csv(path)
+    chosen = frame[(frame["target"] != "") | (frame["part"] == "default")]
+    return pd.DataFrame({
+        "what": chosen["what"], "measured": [f"{float(v):.3g} {u}" for v, u in zip(chosen["measured"], chosen["unit"])],
+        "range": [f"{float(lo):.3g} – {float(hi):.3g}" for lo, hi in zip(chosen["low"], chosen["high"])], "of": chosen["repeats"],
+        "target": chosen["target"].replace("", ABSENT), "met": chosen["met"].replace("", ABSENT)}).to_markdown(
+            index=False, disable_numparse=True) + "\n"
+
+
 def data_card(root):
     """The generated blocks of data/README.md.
 
