@@ -122,7 +122,8 @@ def synthetic(folder, runs=RUNS, name="benchmark"):
         Path(folder, system).mkdir(exist_ok=True)
         ids.assign(masculine=scores[:, 0], feminine=scores[:, 1]).to_csv(Path(folder, system, f"{code}.tsv"), sep="\t", index=False)
     described = {"name": name, "title": "Synthetic scores for timing", "pairs": str(ROOT / "data/occupairs"), "languages": list(LANGUAGES),
-                 "scores": {system: {"path": str(Path(folder, system))} for system in dict.fromkeys(s for s, _ in chosen)}}
+                 "scores": {system: {"path": str(Path(folder, system)), "languages": [c for s, c in chosen if s == system]}
+                            for system in dict.fromkeys(s for s, _ in chosen)}}
     path = Path(folder, f"{name}.yaml")
     path.write_text(yaml.safe_dump(described), encoding="utf-8")
     return path
