@@ -137,6 +137,7 @@ def plot(growth):
     for axis, (what, rows) in zip(axes, growth.groupby("what", sort=False)):
         axis.plot(rows["n"], rows["seconds"], "o-", color=figures.INK, ms=4)
         axis.set(xlabel=what, xlim=(0, None), ylim=(0, None))
+        axis.locator_params(axis="x", nbins=4)
     axes[0].set_ylabel("seconds of inference")
     figure.savefig(PLOT, metadata={"Software": None})
 
