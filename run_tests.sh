@@ -13,11 +13,12 @@ for argument in "$@"; do
         *) options+=("$argument") ;;
     esac
 done
-make_environment .venv requirements-test.lock requirements.lock
-if [ -n "$all" ]; then
-    make_environment .venv-producers requirements-producers.lock
-    make_environment .venv-producers requirements-llm-judge.lock
+if [ -n "$all" ]; then                            # the two side by side
+    (make_environment .venv-producers requirements-producers.lock; make_environment .venv-producers requirements-llm-judge.lock) &
+    producers=$!
 fi
+make_environment .venv requirements-test.lock requirements.lock
+[ -z "$all" ] || wait "$producers" || exit 1
 PATH="$PWD/.venv/bin:$PATH"
 export PATH OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 say "ruff"
