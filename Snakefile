@@ -21,7 +21,7 @@ INPUTS = [display_path(f) for f in (*STUDY.source_files(), *STUDY.files())]
 NOTES = [display_path(f) for f in (STUDY.pairs / "gender_marks.tsv", STUDY.pairs / "review.tsv") if f.is_file()]
 STUDY_FILES = [display_path(f) for f in STUDY.source_files()]
 WHOLE = [*STUDY_FILES, *NOTES, *PRESENT]
-SCORES, ERRORS, SYSTEMS_ = ([f"{RESULTS}/digests/study/{kind}"] for kind in ("scores", "annotations", "translations"))
+SCORES, ERRORS, TRANSLATED = ([f"{RESULTS}/digests/study/{kind}"] for kind in ("scores", "annotations", "translations"))
 SYSTEMS = "src/mtgender/systems.py"
 DETECTION = [f for f in ("data/detectors/accuracy.csv", "data/detectors/measured.csv", "data/detectors/missed_occupations.csv",
                          "data/detectors/calibration.csv", "data/published/systems_paper.csv",
@@ -120,7 +120,7 @@ rule inferred:
 rule overview:
     """The whole story on one page"""
     input:
-        SCORES, ERRORS, SYSTEMS_, WHOLE, SYSTEMS,
+        SCORES, ERRORS, TRANSLATED, WHOLE, SYSTEMS,
         notebook="notebooks/00_overview.ipynb",
     output:
         touch(f"{RESULTS}/done/00_overview"),
@@ -247,7 +247,7 @@ rule published_1_consistency:
 rule systems_1_benchmark:
     """Tables 1, 5 and 6 of the systems paper: texts and their lengths, English and in the target languages"""
     input:
-        SYSTEMS_, WHOLE, SYSTEMS, EXTRA_PAIRS, "data/published/systems_paper.csv",
+        TRANSLATED, WHOLE, SYSTEMS, EXTRA_PAIRS, "data/published/systems_paper.csv",
         notebook="notebooks/systems/1_benchmark.ipynb",
     output:
         table("systems_table1"), table("systems_table5"),
@@ -290,7 +290,7 @@ rule systems_3_system_run:
 rule systems_4_systems:
     """Tables 2, 3, 4, 7, 8 and 9 of the systems paper, by ISCO level and major group; texts that steer gender"""
     input:
-        SYSTEMS_, WHOLE, SYSTEMS, DETECTION, "data/gender_counts/systems.csv",
+        TRANSLATED, WHOLE, SYSTEMS, DETECTION, "data/gender_counts/systems.csv",
         notebook="notebooks/systems/4_systems.ipynb",
     output:
         table("systems_table2"), table("systems_table2_misses"), table("systems_table3"), table("systems_table4"), table("systems_table7"), table("systems_table9"),
@@ -317,7 +317,7 @@ rule systems_5_real_world:
 rule joint_1_evaluators_meet_systems:
     """Evaluators, systems and the labour market by occupation: do they agree, and where not?"""
     input:
-        SCORES, SYSTEMS_, WHOLE, "src/mtgender/joint.py", "data/labour.csv",
+        SCORES, TRANSLATED, WHOLE, "src/mtgender/joint.py", "data/labour.csv",
         notebook="notebooks/joint/1_evaluators_meet_systems.ipynb",
     output:
         table("joint_languages"), table("joint_correlations"), table("joint_contradictions"), table("joint_quadrants"),
@@ -346,7 +346,7 @@ rule joint_2_robustness:
 rule joint_3_calibration:
     """Simulated evaluators and systems with known truth: false discoveries, coverage of the intervals, bias, power"""
     input:
-        SCORES, ERRORS, SYSTEMS_, WHOLE, "src/mtgender/simulation.py", "src/mtgender/published.py", "data/published/metrics_paper.csv",
+        SCORES, ERRORS, TRANSLATED, WHOLE, "src/mtgender/simulation.py", "src/mtgender/published.py", "data/published/metrics_paper.csv",
         notebook="notebooks/joint/3_calibration.ipynb",
     output:
         table("joint_components"), table("joint_calibration"), table("joint_fdr"), table("joint_power"),
