@@ -528,12 +528,12 @@ def digests(study):
     """
     frames = {path.stem: pd.read_parquet(path) for folder in (study.prepared, study.inference) for path in sorted(folder.glob("*.parquet"))}
     frames["runs"] = data.read_runs(study)
+    hashes = {name: pd.util.hash_pandas_object(frame, index=False) for name, frame in frames.items()}
     rows = {}                                                   # frame, language, system or label -> hashes of its rows, in order
     for name, frame in frames.items():
         if "language" in frame and name != "language_means":
-            hashes = pd.util.hash_pandas_object(frame, index=False)
             for names in [frame[c] for c in ("system", "label") if c in frame] or [pd.Series("", frame.index)]:
-                groups = hashes.groupby([frame["language"], names], sort=False)
+                groups = hashes[name].groupby([frame["language"], names], sort=False)
                 rows |= {(name, *key, names.name): part.to_numpy().tobytes() for key, part in groups}
     settings = repr([(f.name, value) for f in fields(study) if isinstance(value := getattr(study, f.name), (str, int, float))])
 
@@ -551,9 +551,9 @@ def digests(study):
         chosen = [(key, rows[key]) for key in sorted(rows, key=str) if key[1] == code and key[0] in translated]
         found[f"languages/{code}"] = hashlib.sha256(repr((settings, chosen)).encode()).hexdigest()
     for kind, (of, names) in KINDS.items():
-        own = frames["runs"][frames["runs"]["kind"].isin([kind, *of])]
-        chosen = [(name, list(frame), pd.util.hash_pandas_object(frame, index=False).to_numpy().tobytes())
-                  for name, frame in [("runs", own), *((name, frames[name]) for name in ("pairs", *names))]]
+        own = hashes["runs"][frames["runs"]["kind"].isin([kind, *of])]
+        chosen = [(name, list(frames[name]), part.to_numpy().tobytes())
+                  for name, part in [("runs", own), *((name, hashes[name]) for name in ("pairs", *names))]]
         found[f"study/{kind}"] = hashlib.sha256(repr((settings, chosen, getattr(study, kind))).encode()).hexdigest()
     for name, text in found.items():
         data.replace(study.results / "digests" / name, lambda p, text=text: p.write_text(text + "\n"))

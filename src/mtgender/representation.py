@@ -182,13 +182,13 @@ def intervals(counts, level, references=None, *, replicates=5000, seed=0, confid
     _, place, codes, reference = _places(counts, level, references)
     m, both = counts["masculine"].to_numpy(float), (counts["masculine"] + counts["feminine"]).to_numpy(float)
     usable = ~np.isnan(reference) & (both > 0)
-    means, place_ = table["reference"].to_numpy(float), np.where(usable, place, -1)
+    means = table["reference"].to_numpy(float)
     men, texts = (np.bincount(place[usable], values[usable], len(table)) for values in (m, both))
     units = np.unique(np.stack([place, codes])[:, usable], axis=1)[0]
     many = np.bincount(units, minlength=len(table)) >= MANY
     low, high = ngpd(np.stack(jeffreys(men, texts, confidence)), means)
     for k in np.flatnonzero(many & (means > 0)):
-        own = np.flatnonzero(place_ == k)
+        own = np.flatnonzero(usable & (place == k))
         drawn = resample_counts(len(own), replicates, seed)
         total = drawn @ both[own]
         values = ngpd(drawn @ m[own] / total, drawn @ (reference[own] * both[own]) / total)
