@@ -150,7 +150,7 @@ rule metrics_2_score_run:
         f"{RESULTS}/digests/scores/{{run}}", PRESENT,
         notebook="notebooks/metrics/2_score_run.ipynb",
     output:
-        multiext(f"{RESULTS}/runs/score_run.{{run}}", ".png", ".svg", ".csv", ".occupations.png", ".occupations.svg", ".occupations.csv"),
+        multiext(f"{RESULTS}/runs/score_run.{{run}}", ".png", ".csv", ".occupations.png", ".occupations.csv"),
     log:
         executed("metrics/2_score_run/{run}"),
     params:
@@ -276,7 +276,7 @@ rule systems_3_system_run:
         f"{RESULTS}/digests/systems/{{run}}", PRESENT, SYSTEMS, "data/gender_counts/systems.csv", "data/labour.csv",
         notebook="notebooks/systems/3_system_run.ipynb",
     output:
-        multiext(f"{RESULTS}/runs/system_run.{{run}}", ".png", ".svg", ".csv", ".groups.csv"),
+        multiext(f"{RESULTS}/runs/system_run.{{run}}", ".png", ".csv", ".groups.csv"),
     log:
         executed("systems/3_system_run/{run}"),
     params:

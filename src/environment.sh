@@ -1,6 +1,8 @@
 # Sourced by run_all.sh and run_tests.sh: makes the environments. Pins and hashes come from requirements*.lock, which are complete:
 # nothing beyond them is installed (--no-deps).
 
+unset PYTHONDONTWRITEBYTECODE        # each of some hundred processes would compile the modules again
+
 say() { printf '%s\n' "── $*"; }
 fail() { printf '%s\n' "mtgender: $*" >&2; exit 1; }
 

@@ -7,6 +7,7 @@ Arguments, output, executed notebooks and exit codes are papermill's. Each noteb
 and numpy's global generator seeded anew. Nothing of a project is imported here, so edits always count.
 """
 
+import gc
 import json
 import os
 import select
@@ -17,7 +18,8 @@ import sys
 import tempfile
 import threading
 
-PRELOAD = ("papermill.cli", "ipykernel.kernelapp", "matplotlib.pyplot", "numpy", "pandas", "pyarrow.parquet", "scipy.stats", "seaborn")
+PRELOAD = ("papermill.cli", "ipykernel.kernelapp", "ipykernel.debugger", "IPython.core.debugger", "matplotlib.pyplot",
+           "numpy", "pandas", "pyarrow.dataset", "pyarrow.parquet", "scipy.stats", "seaborn", "tabulate", "yaml")
 
 
 def client(arguments):
@@ -49,8 +51,11 @@ def serve():
     life, held = os.pipe()                                   # nothing is ever written: it closes when the server ends, however that comes
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)            # workers answer their callers themselves
+    os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"       # no word of the debugger here; callers bring an environment of their own
     try:
         list(map(__import__, PRELOAD))
+        sys.modules["nbformat.v4"].new_notebook(cells=[sys.modules["nbformat.v4"].new_code_cell()])      # makes the validators
+        gc.freeze()                                          # what is here stays shared with the forks
         while os.getppid() == parent:
             if select.select([listener], [], [], 0.2)[0]:
                 link = listener.accept()[0]
@@ -76,8 +81,7 @@ def worker(link, life):
         enter(world)
         fork_kernel(link)
         threading.Thread(target=end_with, args=(link, life), daemon=True).start()
-        from papermill.cli import papermill
-        papermill.main(args=world["arguments"], prog_name="papermill")
+        sys.modules["papermill.cli"].papermill.main(args=world["arguments"], prog_name="papermill")
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else int(bool(end.code))
     except BaseException:
@@ -112,8 +116,7 @@ class Forked(subprocess.Popen):
 def fork_kernel(link):
     """Fork the kernel before any event loop exists; jupyter_client's provisioner wakes it instead of starting a process."""
     reader, writer = os.pipe()
-    pid = os.fork()
-    if not pid:
+    if not (pid := os.fork()):
         os.close(writer)
         link.close()
         kernel(open(reader))
@@ -140,6 +143,7 @@ def kernel(pipe):
     if line := pipe.readline():
         threading.Thread(target=lambda: pipe.read() or os._exit(1), daemon=True).start()
         enter(command := json.loads(line))
+        os.environ.setdefault("PYDEVD_USE_FRAME_EVAL", "NO")  # as the debugger's import leaves it
         sys.path[:1], sys.argv = [], command["arguments"]    # as ipykernel's launcher has it
         sys.modules["numpy"].random.seed()
         sys.modules["ipykernel.kernelapp"].launch_new_instance(argv=sys.argv[1:])

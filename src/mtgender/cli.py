@@ -334,7 +334,12 @@ def _reading_copy(chosen, notebooks):
     exporter = MarkdownExporter(config=config)
     for path in notebooks:
         name = page_name(chosen, path)
-        body, resources = exporter.from_notebook_node(nbformat.read(path, 4))
+        notebook = nbformat.read(path, 4)
+        for out in (out for cell in notebook.cells for out in cell.get("outputs", ())):
+            shown = out.get("metadata", {}).get("image/png", {})
+            if "file" in shown:                             # a figure that is kept is linked, not kept twice
+                out["data"] = {"text/markdown": f"![{shown['alt']}]({os.path.relpath(ROOT / shown['file'], chosen.reading)})"}
+        body, resources = exporter.from_notebook_node(notebook)
         for number, (key, content) in enumerate(sorted(resources["outputs"].items(), key=lambda item: body.find(item[0])), 1):
             picture = f"{name}_{number}{Path(key).suffix}"
             body = body.replace(key, picture)
@@ -350,7 +355,7 @@ def _reading_copy(chosen, notebooks):
 
 
 def _site(chosen, notebooks):
-    """One nbconvert call for all notebooks executed since their page was made, and an index."""
+    """A page for every notebook executed since its page was made, by one nbconvert a processor, and an index."""
     site, flat = chosen.results / "site", chosen.results / ".site"
     shutil.rmtree(flat, ignore_errors=True)
     flat.mkdir(parents=True)
@@ -359,9 +364,11 @@ def _site(chosen, notebooks):
     newer = [p for p, page in pages.items() if not page.is_file() or page.stat().st_mtime < p.stat().st_mtime]
     for path in newer:
         shutil.copyfile(path, flat / f"{names[path]}.ipynb")
-    if newer:
-        subprocess.run([sys.executable, "-m", "nbconvert", "--to", "html", "--log-level", "ERROR", "--output-dir", str(site),
-                        *(str(flat / f"{names[p]}.ipynb") for p in newer)], check=True)
+    command = [sys.executable, "-m", "nbconvert", "--to", "html", "--log-level", "ERROR", "--output-dir", str(site)]
+    cores = os.cpu_count() or 1
+    at_work = [subprocess.Popen([*command, *(str(flat / f"{names[p]}.ipynb") for p in newer[k::cores])]) for k in range(min(cores, len(newer)))]
+    if any([process.wait() for process in at_work]):
+        raise SystemExit("nbconvert failed")
     shutil.rmtree(flat)
     groups = {}
     for path, name in names.items():

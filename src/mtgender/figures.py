@@ -1,6 +1,7 @@
 """Figures: one style, one way of saving.
 
-A figure is written as PNG and SVG with a CSV of the numbers it shows, and rewritten only when its picture changes visibly.
+A figure is written as PNG, those of a study also as SVG, with a CSV of the numbers it shows, and rewritten only when its picture changes
+visibly.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import seaborn as sns
+from IPython.display import Image
 from scipy import optimize, stats
 
 from mtgender import data, isco, tables
+from mtgender.study import display_path
 
 MASCULINE, FEMININE, NEUTRAL, INK = "#3b6fb6", "#c8553d", "#8a8f98", "#22262b"
 WIDTH = 7.0          # inches, full text width
@@ -31,8 +34,39 @@ def style():
         "svg.hashsalt": "mtgender", "svg.fonttype": "path", "legend.frameon": False})
 
 
-def save(study, name, figure, frame, folder=None):
-    """Write `<name>.png`, `.svg` and the plotted numbers `.csv`.
+def picture(figure, png=None, file=None):
+    """Draw a figure once and close it: what a notebook shows is the file, not a second drawing.
+
+    Parameters
+    ----------
+    figure : Figure
+    png : bytes, optional
+        Its PNG, where it was drawn already.
+    file : Path, optional
+        Where it is kept, for pages that link to it.
+
+    Returns
+    -------
+    IPython.display.Image
+        As wide as the figure is on paper.
+    """
+    png = png or drawn(figure)
+    title = figure.get_suptitle() or next((a.get_title(loc="left") for a in figure.axes if a.get_title(loc="left")), "figure")
+    plt.close(figure)
+    width = round(figure.get_figwidth() * mpl.rcParams["figure.dpi"])
+    return Image(png, width=width, alt=title, metadata={"file": display_path(file)} if file else None)
+
+
+def drawn(figure):
+    """The bytes of a figure's PNG; its layout is fixed from then on."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", metadata={"Software": None}, pil_kwargs={"compress_level": 1})
+    figure.set_layout_engine("none")                    # laid out once, for all formats
+    return buffer.getvalue()
+
+
+def save(study, name, figure, frame, run=False):
+    """Write `<name>.png` and the plotted numbers `.csv`; of figures of the study also `.svg`.
 
     Parameters
     ----------
@@ -41,30 +75,42 @@ def save(study, name, figure, frame, folder=None):
     figure : Figure
     frame : DataFrame
         The numbers shown.
-    folder : Path, optional
-        Default: the study's figures.
+    run : bool
+        Whether it belongs to one run: beside the other outputs of runs, PNG alone.
+
+    Returns
+    -------
+    IPython.display.Image
     """
-    folder = folder or study.figures
+    folder = study.run_outputs if run else study.figures
     folder.mkdir(parents=True, exist_ok=True)
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", metadata={"Software": None})
-    figure.set_layout_engine("none")                    # laid out once, for all formats
-    png = folder / f"{name}.png"
+    new, files = drawn(figure), {".png": lambda p: p.write_bytes(new)}
+    if not run:
+        files[".svg"] = lambda p: figure.savefig(p, format="svg", metadata={"Date": None})
     tables.write_csv(frame, folder / f"{name}.csv")
-    if not same_picture(png, buffer.getvalue()) or not png.with_suffix(".svg").is_file():
-        data.replace(png, lambda p: p.write_bytes(buffer.getvalue()))
-        data.replace(png.with_suffix(".svg"), lambda p: figure.savefig(p, format="svg", metadata={"Date": None}))
-    for suffix in (".png", ".svg"):
-        png.with_suffix(suffix).touch()
-    return figure
+    paths = {folder / f"{name}{suffix}": write for suffix, write in files.items()}
+    if not same_picture(folder / f"{name}.png", new) or not all(path.is_file() for path in paths):
+        for path, write in paths.items():
+            data.replace(path, write)
+    for path in paths:
+        path.touch()
+    return picture(figure, new, None if run else folder / f"{name}.png")
 
 
 def same_picture(path, new):
     """Whether a PNG file shows what the bytes of another one show."""
     if not path.is_file():
         return False
+    if path.read_bytes() == new:
+        return True
     old, new = plt.imread(path), plt.imread(io.BytesIO(new))
     return old.shape == new.shape and float(np.abs(old - new).mean()) < SAME
+
+
+def _fixed(height, left, bottom, right, columns=1, top=0.3):
+    """Axes with fixed margins (inches): measuring a layout takes half the time of a drawing, too much for figures made once a run."""
+    grid = {"left": left / WIDTH, "bottom": bottom / height, "right": 1 - right / WIDTH, "top": 1 - top / height, "wspace": 0.45}
+    return plt.subplots(1, columns, figsize=(WIDTH, height), layout="none", gridspec_kw=grid)
 
 
 def _zero(axis, vertical=True):
@@ -89,7 +135,7 @@ def difference_distribution(d, row, label, level=0.95):
     Figure
     """
     d = np.asarray(d, float)
-    figure, axis = plt.subplots(figsize=(WIDTH, 2.9))
+    figure, axis = _fixed(2.9, 0.6, 0.62, 2.1)
     reach = np.quantile(np.abs(d), 0.995) or 1.0
     bins = np.linspace(-reach, reach, 61)
     for part, colour, name in ((d[d > 0], MASCULINE, "masculine preferred"), (d[d < 0], FEMININE, "feminine preferred")):
@@ -119,7 +165,7 @@ def caterpillar(means, label, n_labels=8):
     """
     ordered = means.sort_values(kind="stable")
     x = np.arange(len(ordered))
-    figure, axis = plt.subplots(figsize=(WIDTH, 4.2))
+    figure, axis = _fixed(4.2, 0.25, 0.62, 0.1)
     axis.scatter(ordered, x, s=6, c=np.where(ordered > 0, MASCULINE, np.where(ordered < 0, FEMININE, NEUTRAL)), zorder=3, linewidths=0)
     _zero(axis)
     titles = isco.table()["title"]
@@ -319,35 +365,30 @@ def dumbbells(frame, title):
     return figure
 
 
-def normal_quantiles(means):
-    """Occupation means against normal quantiles: what the t-test assumes."""
-    x = np.sort(np.asarray(means, float))
-    figure, axis = plt.subplots(figsize=(WIDTH * 0.42, 2.6))
-    theory = stats.norm.ppf((np.arange(1, len(x) + 1) - 0.5) / len(x))
-    axis.scatter(theory, x, s=5, color=INK, linewidths=0)
-    if x.std() > 0:
-        axis.plot(theory, x.mean() + x.std(ddof=1) * theory, color=NEUTRAL, lw=1)
-    axis.set(xlabel="normal quantile", ylabel="occupation mean of d", title="Normality of the means")
-    return figure
-
-
-def text_types(scores, title):
-    """Mean d by text type with ± 1.96 standard errors over occupations, percent of range.
+def assumptions(scores, means):
+    """What the test assumes: mean d by text type (percent of range, ± 1.96 standard errors), and occupation means against normal quantiles.
 
     Parameters
     ----------
     scores : DataFrame
         text_type, effect.
+    means : array_like, shape (n,)
+        Occupation means of d, native units.
     """
-    figure, axis = plt.subplots(figsize=(WIDTH * 0.55, 1.9))
+    figure, (left, right) = _fixed(2.6, 0.95, 0.45, 0.1, columns=2)
     summary = scores.groupby("text_type")["effect"].agg(["mean", "sem"])
     summary = summary.reindex([t for t in data.TEXT_TYPES if t in summary.index])
-    axis.errorbar(summary["mean"], range(len(summary)), xerr=1.96 * summary["sem"], fmt="o", color=INK, capsize=3)
-    _zero(axis)
-    axis.set(yticks=range(len(summary)), yticklabels=summary.index, ylim=(len(summary) - 0.5, -0.5), title=title,
+    left.errorbar(summary["mean"], range(len(summary)), xerr=1.96 * summary["sem"], fmt="o", color=INK, capsize=3)
+    _zero(left)
+    left.set(yticks=range(len(summary)), yticklabels=summary.index, ylim=(len(summary) - 0.5, -0.5), title="By text type",
              xlabel="mean d, % of range (± 1.96 standard errors)")
+    x = np.sort(np.asarray(means, float))
+    theory = stats.norm.ppf((np.arange(1, len(x) + 1) - 0.5) / len(x))
+    right.scatter(theory, x, s=5, color=INK, linewidths=0)
+    if x.std() > 0:
+        right.plot(theory, x.mean() + x.std(ddof=1) * theory, color=NEUTRAL, lw=1)
+    right.set(xlabel="normal quantile", ylabel="occupation mean of d", title="Normality of the means")
     return figure
-
 
 
 def equal_terms(frame, languages):

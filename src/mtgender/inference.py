@@ -187,6 +187,8 @@ def t_tests(values):
     -------
     list of (float, float, str)
     """
+    in_any = ~np.isnan(values).all(axis=1)
+    values = values[in_any] if in_any.any() else values
     whole = len(values) > 1 and ~np.isnan(values).any(axis=0) & values.any(axis=0)
     scaled = np.divide(values, np.abs(values).max(axis=0, initial=0), out=np.zeros_like(values), where=whole)
     whole &= scaled.std(axis=0) > EQUAL

@@ -45,12 +45,14 @@ def average_ranks(x, counts):
     >>> average_ranks(np.array([5.0, 7.0, 7.0]), np.array([[2.0, 1.0, 1.0]])).tolist()
     [[1.5, 3.5, 3.5]]
     """
+    drawn = np.ascontiguousarray(counts.T)            # replicates side by side: a value costs a few operations on long rows
+    ranks, below = np.empty(drawn.shape), np.zeros(len(counts))
     order = np.argsort(x, kind="stable")
-    first = np.r_[True, np.diff(x[order]) != 0]
-    place = np.empty(len(x), int)
-    place[order] = np.cumsum(first) - 1
-    tied = np.add.reduceat(counts[:, order], np.flatnonzero(first), axis=1)
-    return (np.cumsum(tied, axis=1) - (tied - 1) / 2)[:, place]
+    for tied in np.split(order, np.flatnonzero(np.diff(x[order])) + 1) if len(x) else ():
+        own = drawn[tied].sum(axis=0) if len(tied) > 1 else drawn[tied[0]]
+        ranks[tied] = below + (own + 1) / 2
+        below += own
+    return ranks.T
 
 
 def spearman(x, y, counts, strata=None):
@@ -73,12 +75,10 @@ def spearman(x, y, counts, strata=None):
     x, y = np.asarray(x, float), np.asarray(y, float)
     sums = np.zeros((3, len(counts)))
     for own in _strata(strata, len(x)):
-        drawn = counts[:, own]
-        total = drawn.sum(axis=1, keepdims=True)
-        a, b = (average_ranks(values[own], drawn) - (total + 1) / 2 for values in (x, y))
-        a, b = (np.divide(ranks, total, out=np.zeros_like(ranks), where=total > 0) for ranks in (a, b))
-        weighted = drawn * a
-        sums += [(weighted * b).sum(axis=1), (weighted * a).sum(axis=1), (drawn * b * b).sum(axis=1)]
+        drawn = np.ascontiguousarray(counts.T[own])
+        total = drawn.sum(axis=0)
+        a, b = ((average_ranks(values[own], drawn.T).T - (total + 1) / 2) / np.maximum(total, 1) for values in (x, y))
+        sums += [np.einsum("ib,ib,ib->b", drawn, first, second) for first, second in ((a, b), (a, a), (b, b))]
     varies = (sums[1] > 0) & (sums[2] > 0)
     return np.divide(sums[0], np.sqrt(sums[1] * sums[2]), out=np.full(len(counts), np.nan), where=varies)
 
@@ -99,8 +99,8 @@ def slopes(x, y, counts, strata=None):
     x, y = np.asarray(x, float), np.asarray(y, float)
     xy, xx, scale = np.zeros((3, len(counts)))
     for own in _strata(strata, len(x)):
-        a, b, drawn = x[own] - x[own].mean(), y[own] - y[own].mean(), counts[:, own]
-        total, sa, sb, sab, saa = (drawn @ np.stack([np.ones_like(a), a, b, a * b, a * a], axis=1)).T
+        a, b = x[own] - x[own].mean(), y[own] - y[own].mean()
+        total, sa, sb, sab, saa = np.stack([np.ones_like(a), a, b, a * b, a * a]) @ counts.T[own]
         xy += sab - np.divide(sa * sb, total, out=np.zeros_like(total), where=total > 0)
         xx += saa - np.divide(sa * sa, total, out=np.zeros_like(total), where=total > 0)
         scale += saa
@@ -156,7 +156,7 @@ def association(frame, x, y, block, *, level, replicates, seed, given=None):
     if min(len(known), len(names)) < FEW:
         return {**row, "note": f"fewer than {FEW} " + ("groups" if len(known) < FEW else "blocks")}
     values = known[columns].to_numpy(float).round(12).T           # ties are ties on every machine
-    drawn = np.vstack([np.ones(len(names)), resample_counts(len(names), replicates, seed)])[:, blocks]
+    drawn = np.vstack([np.ones(len(names)), resample_counts(len(names), replicates, seed)]).T[blocks].T
     rho = spearman(values[0], values[1], drawn, known["language"])
     if given:
         rho = partial(rho, *(spearman(v, values[2], drawn, known["language"]) for v in values[:2]))

@@ -332,7 +332,7 @@ def read_yaml(path):
         Tuple of keys -> 1-based line.
     """
     try:
-        node = yaml.compose(Path(path).read_bytes().decode("utf-8-sig"), Loader=yaml.SafeLoader)
+        node = yaml.compose(Path(path).read_bytes().decode("utf-8-sig"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except FileNotFoundError:
         raise InputError("no such file", path=path) from None
     except UnicodeDecodeError as error:
