@@ -15,7 +15,8 @@ import platform
 import re
 from pathlib import Path
 
-os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
+os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))       # as run_all.sh has it
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 import gambit
 import inference
