@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import functools
 import hashlib
 import importlib.metadata
 import json
@@ -17,6 +18,7 @@ import shutil
 import subprocess
 import sys
 import urllib.parse
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pandas as pd
@@ -355,21 +357,14 @@ def _reading_copy(chosen, notebooks):
 
 
 def _site(chosen, notebooks):
-    """A page for every notebook executed since its page was made, by one nbconvert a processor, and an index."""
-    site, flat = chosen.results / "site", chosen.results / ".site"
-    shutil.rmtree(flat, ignore_errors=True)
-    flat.mkdir(parents=True)
+    """A page for every notebook executed since its page was made, and an index."""
+    site = chosen.results / "site"
     names = {p: page_name(chosen, p) for p in notebooks}
     pages = {path: site / f"{name}.html" for path, name in names.items()}
     newer = [p for p, page in pages.items() if not page.is_file() or page.stat().st_mtime < p.stat().st_mtime]
-    for path in newer:
-        shutil.copyfile(path, flat / f"{names[path]}.ipynb")
-    command = [sys.executable, "-m", "nbconvert", "--to", "html", "--log-level", "ERROR", "--output-dir", str(site)]
-    cores = os.cpu_count() or 1
-    at_work = [subprocess.Popen([*command, *(str(flat / f"{names[p]}.ipynb") for p in newer[k::cores])]) for k in range(min(cores, len(newer)))]
-    if any([process.wait() for process in at_work]):
-        raise SystemExit("nbconvert failed")
-    shutil.rmtree(flat)
+    if newer:
+        with ProcessPoolExecutor(min(os.cpu_count() or 1, len(newer))) as pool:
+            list(pool.map(_page, newer, (pages[p] for p in newer), chunksize=8))
     groups = {}
     for path, name in names.items():
         parts = path.relative_to(chosen.notebooks).with_suffix("").parts
@@ -385,6 +380,19 @@ def _site(chosen, notebooks):
             f"{body}</html>\n")
     data.replace(site / "index.html", lambda p: p.write_text(page, encoding="utf-8"))
     print(f"{display_path(site / 'index.html')}: {len(names)} notebooks")
+
+
+@functools.cache
+def _exporter():
+    from nbconvert import HTMLExporter
+    return HTMLExporter()
+
+
+def _page(path, page):
+    """One executed notebook as HTML."""
+    import nbformat
+    body, _ = _exporter().from_notebook_node(nbformat.read(path, 4), {"metadata": {"name": page.stem}})
+    data.replace(page, lambda p: p.write_text(body, encoding="utf-8"))
 
 
 def _title(path):

@@ -21,6 +21,7 @@ from mtgender.study import display_path
 
 MASCULINE, FEMININE, NEUTRAL, INK = "#3b6fb6", "#c8553d", "#8a8f98", "#22262b"
 WIDTH = 7.0          # inches, full text width
+SCREEN, PRINT = 140, 200        # dots per inch: of what notebooks and runs show, of the study's figures
 SAME = 2e-4          # mean absolute difference of two pictures (0-1 scale) below which they are one
 
 
@@ -28,7 +29,7 @@ def style():
     """Set the compendium's one style."""
     sns.set_theme(style="ticks", context="paper")
     mpl.rcParams.update({
-        "figure.dpi": 110, "savefig.dpi": 200, "figure.constrained_layout.use": True, "font.family": ["DejaVu Sans"], "font.size": 9,
+        "figure.dpi": 110, "savefig.dpi": PRINT, "figure.constrained_layout.use": True, "font.family": ["DejaVu Sans"], "font.size": 9,
         "axes.titlesize": 10, "axes.titlelocation": "left", "axes.spines.top": False, "axes.spines.right": False,
         "axes.edgecolor": INK, "text.color": INK, "axes.labelcolor": INK, "xtick.color": INK, "ytick.color": INK,
         "svg.hashsalt": "mtgender", "svg.fonttype": "path", "legend.frameon": False})
@@ -57,10 +58,10 @@ def picture(figure, png=None, file=None):
     return Image(png, width=width, alt=title, metadata={"file": display_path(file)} if file else None)
 
 
-def drawn(figure):
+def drawn(figure, dpi=SCREEN):
     """The bytes of a figure's PNG; its layout is fixed from then on."""
     buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", metadata={"Software": None}, pil_kwargs={"compress_level": 1})
+    figure.savefig(buffer, format="png", dpi=dpi, metadata={"Software": None}, pil_kwargs={"compress_level": 1})
     figure.set_layout_engine("none")                    # laid out once, for all formats
     return buffer.getvalue()
 
@@ -84,7 +85,7 @@ def save(study, name, figure, frame, run=False):
     """
     folder = study.run_outputs if run else study.figures
     folder.mkdir(parents=True, exist_ok=True)
-    new, files = drawn(figure), {".png": lambda p: p.write_bytes(new)}
+    new, files = drawn(figure, SCREEN if run else PRINT), {".png": lambda p: p.write_bytes(new)}
     if not run:
         files[".svg"] = lambda p: figure.savefig(p, format="svg", metadata={"Date": None})
     tables.write_csv(frame, folder / f"{name}.csv")
