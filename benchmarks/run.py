@@ -37,9 +37,11 @@ REASONS = {  # why a target is missed, where it is
     "scipy.stats.bootstrap": "scipy draws and averages all replicates of a mean in one array operation; the bare product of all statistics "
                              "is faster than scipy only by the factor in the last row but one of this part",
     "against warm": "what is left of a warm notebook is mostly its own work: reading the results, and drawing three figures once each",
-    "everything: wall": "148 notebooks of nearly two seconds of CPU each, half of it drawing; then two notebooks of the whole study, and the pages",
+    "everything: wall": "148 notebooks of nearly two seconds of CPU each, half of it drawing; then two notebooks of the whole study, "
+                        "and the pages",
     "nothing changed": "nearly all of it is the start of Snakemake and of the libraries that the Snakefile reads the study with",
-    "one score file changed": "prepare and infer read the whole study, and seven notebooks of the whole study, which read all scores, are made again",
+    "one score file changed": "prepare and infer read the whole study, and seven notebooks of the whole study, which read all scores, are "
+                              "made again",
     "from parquet": "what is left is checking, aligning and inference, not reading",
 }
 
