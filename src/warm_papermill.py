@@ -42,15 +42,13 @@ def client(arguments):
 
 def serve():
     """Listen, import the stack, then fork a worker for every connection; ends when the parent process does."""
-    if not hasattr(os, "fork"):
-        sys.exit("warm_papermill: this system cannot fork; papermill itself runs")
+    hasattr(os, "fork") or sys.exit("warm_papermill: this system cannot fork; papermill itself runs")
     address, parent, listener = os.environ["WARM_PAPERMILL"], os.getppid(), socket.socket(socket.AF_UNIX)
     listener.bind(address)
     os.chmod(address, 0o600)                                 # before it listens: nobody else was ever let in
     listener.listen(64)                                      # who connects now is served once the stack is there
     life, held = os.pipe()                                   # nothing is ever written: it closes when the server ends, however that comes
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)            # workers answer their callers themselves
+    list(map(signal.signal, (signal.SIGTERM, signal.SIGCHLD), (lambda *_: sys.exit(0), signal.SIG_IGN)))   # workers answer for themselves
     os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"       # no word of the debugger here; callers bring an environment of their own
     try:
         list(map(__import__, PRELOAD))
@@ -75,10 +73,8 @@ def worker(link, life):
     code = 1
     try:
         *streams, request = socket.recv_fds(link, 1, 4)[1]
-        world = json.load(open(request))
-        for target, descriptor in enumerate(streams):
-            os.dup2(descriptor, target)
-        enter(world)
+        list(map(os.dup2, streams, range(3)))
+        enter(world := json.load(open(request)))
         fork_kernel(link)
         threading.Thread(target=end_with, args=(link, life), daemon=True).start()
         sys.modules["papermill.cli"].papermill.main(args=world["arguments"], prog_name="papermill")
