@@ -9,6 +9,7 @@ import argparse
 import ast
 import functools
 import hashlib
+import html
 import importlib.metadata
 import json
 import os
@@ -27,6 +28,7 @@ from mtgender import __version__, data, formats, study
 from mtgender.study import ROOT, InputError, display_path
 
 DEFAULT = "studies/occupairs.yaml"
+NO_ALT = "No description has been provided for this image"     # what nbconvert says of every picture
 
 
 def prepare(args):
@@ -336,15 +338,16 @@ def _reading_copy(chosen, notebooks):
     exporter = MarkdownExporter(config=config)
     for path in notebooks:
         name = page_name(chosen, path)
-        notebook = nbformat.read(path, 4)
-        for out in (out for cell in notebook.cells for out in cell.get("outputs", ())):
-            shown = out.get("metadata", {}).get("image/png", {})
+        notebook, words = nbformat.read(path, 4), []
+        for out, shown in _pictures(notebook):
             if "file" in shown:                             # a figure that is kept is linked, not kept twice
                 out["data"] = {"text/markdown": f"![{shown['alt']}]({os.path.relpath(ROOT / shown['file'], chosen.reading)})"}
+            else:
+                words.append(shown.get("alt", "figure"))
         body, resources = exporter.from_notebook_node(notebook)
         for number, (key, content) in enumerate(sorted(resources["outputs"].items(), key=lambda item: body.find(item[0])), 1):
             picture = f"{name}_{number}{Path(key).suffix}"
-            body = body.replace(key, picture)
+            body = body.replace(f"![png]({key})", f"![{words[number - 1]}]({picture})")
             if not same_picture(chosen.reading / picture, content):
                 data.replace(chosen.reading / picture, lambda p, content=content: p.write_bytes(content))
         source = f"../../notebooks/{path.relative_to(chosen.notebooks).as_posix()}"
@@ -354,6 +357,12 @@ def _reading_copy(chosen, notebooks):
         if not target.is_file() or target.read_text(encoding="utf-8") != text:
             data.replace(target, lambda p, text=text: p.write_text(text, encoding="utf-8", newline="\n"))
     print(f"{display_path(chosen.reading)}: {len(notebooks)} pages")
+
+
+def _pictures(notebook):
+    """Outputs of a notebook that are pictures, with their metadata (`figures.picture`)."""
+    outputs = (out for cell in notebook.cells for out in cell.get("outputs", ()) if "image/png" in out.get("data", ()))
+    return [(out, out["metadata"].get("image/png", {})) for out in outputs]
 
 
 def _site(chosen, notebooks):
@@ -391,7 +400,10 @@ def _exporter():
 def _page(path, page):
     """One executed notebook as HTML."""
     import nbformat
-    body, _ = _exporter().from_notebook_node(nbformat.read(path, 4), {"metadata": {"name": page.stem}})
+    notebook = nbformat.read(path, 4)
+    body, _ = _exporter().from_notebook_node(notebook, {"metadata": {"name": page.stem}})
+    for _, shown in _pictures(notebook):                    # nbconvert knows no alternative text
+        body = body.replace(f'alt="{NO_ALT}"', f'alt="{html.escape(shown.get("alt", "figure"))}"', 1)
     data.replace(page, lambda p: p.write_text(body, encoding="utf-8"))
 
 

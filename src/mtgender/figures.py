@@ -52,7 +52,7 @@ def picture(figure, png=None, file=None):
         As wide as the figure is on paper.
     """
     png = png or drawn(figure)
-    title = figure.get_suptitle() or next((a.get_title(loc="left") for a in figure.axes if a.get_title(loc="left")), "figure")
+    title = figure.get_label() or next((a.get_title(loc="left") for a in figure.axes if a.get_title(loc="left")), "figure")
     plt.close(figure)
     width = round(figure.get_figwidth() * mpl.rcParams["figure.dpi"])
     return Image(png, width=width, alt=title, metadata={"file": display_path(file)} if file else None)
@@ -716,6 +716,7 @@ def group_coverage(frame, studied):
     """
     values, sizes = list(dict.fromkeys(frame["p"])), sorted(frame["groups"].unique())
     figure, axes = plt.subplots(1, len(values), figsize=(WIDTH, 2.9), sharey=True, squeeze=False)
+    figure.set_label("SIMULATED: coverage of the intervals, systems")
     for axis, p in zip(axes[0], values):
         axis.axhline(frame["nominal"].iloc[0], color=INK, lw=0.8, zorder=0)
         for name in dict.fromkeys(frame["interval"]):
@@ -745,6 +746,7 @@ def power_curves(curve, observed=()):
     """
     levels, texts = list(dict.fromkeys(curve["level"])), list(dict.fromkeys(curve["texts"]))
     figure, axes = plt.subplots(1, len(levels), figsize=(WIDTH, 3.0), sharey=True, squeeze=False)
+    figure.set_label("SIMULATED: power")
     colours = dict(zip(texts, (FEMININE, MASCULINE, NEUTRAL, INK)))
     top, observed = curve["effect"].max(), np.asarray(observed, float)
     for axis, level in zip(axes[0], levels):
