@@ -4,10 +4,12 @@ from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
 import nbformat
+import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.text import Text
 
-from mtgender import cli, data, figures
+from mtgender import cli, data, figures, isco
 
 FRAME = pd.DataFrame({"x": [1, 2]})
 
@@ -86,3 +88,22 @@ def test_pages_link_to_a_kept_figure_and_hold_any_other(study):
     assert "<title>metrics_1_toy</title>" in page and page.count('src="data:image/png;base64') == 3
     assert page.index('alt="First"') < page.index('alt="Kept"') < page.index('alt="Last"') and cli.NO_ALT not in page
     assert 'href="metrics_1_toy.html">Toy' in (study.results / "site" / "index.html").read_text()
+
+
+@pytest.mark.parametrize("shape", ["even", "one far below", "one far above", "mostly equal"])
+def test_names_of_occupations_cover_no_point_and_stay_inside(shape):
+    means = np.linspace(-1.0, 3.0, 436)
+    if shape == "mostly equal":
+        means[20:-20] = 0.5
+    means[0 if shape == "one far below" else -1] += {"one far below": -30, "one far above": 30}.get(shape, 0)
+    figures.style()
+    figure = figures.caterpillar(pd.Series(means, isco.unit_groups()), "A run")
+    figure.canvas.draw()
+    axis = figure.axes[0]
+    points = axis.transData.transform(np.column_stack([np.sort(means), np.arange(436)]))
+    boxes = [Text.get_window_extent(text) for text in axis.texts]
+    assert len(boxes) == 16
+    for box in boxes:
+        assert figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1
+        assert not ((box.x0 < points[:, 0]) & (points[:, 0] < box.x1) & (box.y0 < points[:, 1]) & (points[:, 1] < box.y1)).any()
+    plt.close(figure)

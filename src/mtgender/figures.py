@@ -145,7 +145,7 @@ def difference_distribution(d, row, label, level=0.95):
     if ties:
         axis.hist(np.zeros(ties), bins=bins, histtype="stepfilled", color=NEUTRAL, label=f"tie ({ties / len(d):.1%})")
     axis.axvspan(row["signed_low"], row["signed_high"], color=INK, alpha=0.2, lw=0)
-    axis.axvline(row["signed"], color=INK, lw=1.6, label=f"S = {tables.significant_digits(row['signed'])}, {100 * level:g}% interval")
+    axis.axvline(row["signed"], color=INK, lw=1.6, label=f"S = {tables.significant_digits(row['signed'])},\n{100 * level:g}% interval")
     outside = int((np.abs(d) > reach).sum())
     axis.set(xlabel="d = score(masculine) − score(feminine), native units" + (f"\n{outside} pairs lie beyond the axis" if outside else ""),
              ylabel="pairs", title=label, xlim=(-reach, reach))
@@ -166,22 +166,28 @@ def caterpillar(means, label, n_labels=8):
     """
     ordered = means.sort_values(kind="stable")
     x = np.arange(len(ordered))
-    figure, axis = _fixed(4.2, 0.25, 0.62, 0.1)
+    figure, axis = _fixed(4.2, 0.25, 0.62, 0.2)
     axis.scatter(ordered, x, s=6, c=np.where(ordered > 0, MASCULINE, np.where(ordered < 0, FEMININE, NEUTRAL)), zorder=3, linewidths=0)
     _zero(axis)
     titles = isco.table()["title"]
     n_labels = min(n_labels, len(ordered) // 2)
     step = len(ordered) * 0.04
+    # labels stand right of the lower third and left of the upper one; the axis is made wide enough for them
+    below, above = ordered.iloc[int(0.36 * (len(ordered) - 1))], ordered.iloc[int(0.64 * (len(ordered) - 1))]
+    pad = 0.04 * (ordered.iloc[-1] - ordered.iloc[0]) or 1.0
+    left, right = ordered.iloc[0] - pad, ordered.iloc[-1] + pad
+    right = max(right, below + 0.6 * (below - left))
+    left = min(left, above - 0.6 * (right - above))
+    gap = 0.03 * (right - left)
     for i in [*range(n_labels), *range(len(ordered) - n_labels, len(ordered))]:
-        low = i < n_labels                      # the empty corners: right of the low end, left of the high one
+        low = i < n_labels
         y = (i + 0.5) * step if low else len(ordered) - (len(ordered) - i - 0.5) * step
-        axis.annotate(_short(titles[ordered.index[i]]), (ordered.iloc[i], i), xytext=(0.5 if low else 0.42, y),
-                      textcoords=("axes fraction", "data"), fontsize=7, va="center", ha="left" if low else "right",
-                      bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},
+        axis.annotate(_short(titles[ordered.index[i]]), (ordered.iloc[i], i), xytext=(below + gap if low else above - gap, y), fontsize=7,
+                      va="center", ha="left" if low else "right", bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},
                       arrowprops={"arrowstyle": "-", "color": "#c3c6cb", "lw": 0.5, "relpos": (0, 0.5) if low else (1, 0.5), "patchA": None,
                                   "shrinkA": 0, "shrinkB": 0})
     axis.set(xlabel="mean difference of the occupation, % of range\n(positive: masculine preferred)", title=label, yticks=[],
-             ylim=(-len(ordered) * 0.02, len(ordered) * 1.02), ylabel=f"{len(ordered)} unit groups, sorted")
+             xlim=(left, right), ylim=(-len(ordered) * 0.02, len(ordered) * 1.02), ylabel=f"{len(ordered)} unit groups, sorted")
     return figure
 
 
