@@ -72,7 +72,7 @@ def test_the_server_ends_with_its_parent(tmp_path):
     environment = {**os.environ, "WARM_PAPERMILL": str(tmp_path / "s")}
     command = f'"{sys.executable}" "{ROOT}/src/warm_papermill.py" --serve & while [ ! -S "{tmp_path}/s" ]; do sleep 0.1; done'
     subprocess.run(["bash", "-c", command], env=environment, timeout=60)
-    for _ in range(100):
+    for _ in range(600):                                     # it listens at once, and looks for its parent when the stack is imported
         if not (tmp_path / "s").exists():
             return
         time.sleep(0.1)
