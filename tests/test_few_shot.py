@@ -18,7 +18,7 @@ import yaml
 from mtgender.producers import detectors, evaluators, few_shot, language_models, llm_detector
 from mtgender.producers.few_shot import AT_LEAST, FewShot, examples, quality
 from mtgender.producers.translators import TRANSLATORS, translate_language
-from mtgender.study import LANGUAGES, InputError
+from mtgender.study import LANGUAGES, ROOT, InputError
 
 PERSONS = re.compile(r"\b(s?he|his|hers?|him|(wo)?m[ae]n|who|(some|any|no)(one|body)|my|your?|I|we|they|people)\b", re.I)
 
@@ -242,3 +242,10 @@ def test_gemma_translates_each_text_on_its_own():
     made = translator.translate(sources)
     assert "pont" in made[0].lower() and all(text and "\n" not in text for text in made)
     assert [translator.translate([source])[0] for source in sources[::-1]] == made[::-1]
+
+
+def test_what_is_said_of_rejected_translations_follows_the_rule():
+    frame = pd.read_csv(ROOT / "data/translations/rejected.csv")
+    met = (frame[list(AT_LEAST)] >= list(AT_LEAST.values())).all(axis=1)
+    assert set(frame["system"]) == {"gemma3-fewshot"} and list(frame["passed"]) == list(met) and not met.any()
+    assert not (ROOT / "data/translations/gemma3-fewshot").exists()
