@@ -85,17 +85,17 @@ def save(study, name, figure, frame, run=False):
     """
     folder = study.run_outputs if run else study.figures
     folder.mkdir(parents=True, exist_ok=True)
-    new, files = drawn(figure, SCREEN if run else PRINT), {".png": lambda p: p.write_bytes(new)}
+    png, new = folder / f"{name}.png", drawn(figure, SCREEN if run else PRINT)
+    paths = {png: lambda p: p.write_bytes(new)}
     if not run:
-        files[".svg"] = lambda p: figure.savefig(p, format="svg", metadata={"Date": None})
+        paths[folder / f"{name}.svg"] = lambda p: figure.savefig(p, format="svg", metadata={"Date": None})
     tables.write_csv(frame, folder / f"{name}.csv")
-    paths = {folder / f"{name}{suffix}": write for suffix, write in files.items()}
-    if not same_picture(folder / f"{name}.png", new) or not all(path.is_file() for path in paths):
+    if not same_picture(png, new) or not all(path.is_file() for path in paths):
         for path, write in paths.items():
             data.replace(path, write)
     for path in paths:
         path.touch()
-    return picture(figure, new, None if run else folder / f"{name}.png")
+    return picture(figure, new, None if run else png)
 
 
 def same_picture(path, new):
