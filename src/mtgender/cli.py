@@ -345,9 +345,11 @@ def _reading_copy(chosen, notebooks):
             else:
                 words.append(shown.get("alt", "figure"))
         body, resources = exporter.from_notebook_node(notebook)
+        for said in words:                                  # in the order of the page; a picture of another kind keeps its name
+            body = body.replace("![png](", f"![{said}](", 1)
         for number, (key, content) in enumerate(sorted(resources["outputs"].items(), key=lambda item: body.find(item[0])), 1):
             picture = f"{name}_{number}{Path(key).suffix}"
-            body = body.replace(f"![png]({key})", f"![{words[number - 1]}]({picture})")
+            body = body.replace(key, picture)
             if not same_picture(chosen.reading / picture, content):
                 data.replace(chosen.reading / picture, lambda p, content=content: p.write_bytes(content))
         source = f"../../notebooks/{path.relative_to(chosen.notebooks).as_posix()}"
