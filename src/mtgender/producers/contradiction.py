@@ -51,7 +51,7 @@ def contradiction(text: str, feminine: str, language: str) -> str | None:
     text, feminine : str
         The two variants; where they differ in a past tense, that is where the negation goes.
     language : str
-        Target language code.
+        Target language code; in one without rules of its own only digits are changed.
     """
     return _other_number(text, language) or _negated(text, feminine, language)
 
@@ -62,7 +62,7 @@ def _other_number(text: str, language: str) -> str | None:
         last = digits.end() - 1
         return f"{text[:last]}{(int(text[last]) + 3) % 10}{text[last + 1:]}"
     for match in WORD.finditer(text):
-        if other := CHANGED[language].get(match.group().lower()):
+        if other := CHANGED.get(language, {}).get(match.group().lower()):
             other = other[0].upper() + other[1:] if match.group()[0].isupper() else other
             return text[:match.start()] + other + text[match.end():]
     return None
@@ -83,8 +83,10 @@ def _negated(text: str, feminine: str, language: str) -> str | None:
         negated = GREEK_VERB.sub("δεν ", text, count=1)
     elif language == "fr":
         negated = FRENCH_AUXILIARY.sub(r"n’\1 pas", text, count=1)
-    else:
+    elif language in ("ar", "cs", "ru", "uk"):
         negated = _negated_at_past(text, feminine, language)
+    else:
+        return None
     return negated if negated != text else None
 
 

@@ -12,9 +12,11 @@ import pandas as pd
 
 from mtgender.data import GENDER_LABELS, GENDERS
 from mtgender.producers.detectors import DETECTORS
-from mtgender.producers.run import Run, create, produce, read_card, write_atomically
-from mtgender.producers.translators import update_translator_card
+from mtgender.producers.run import Run, create, differing, produce, read_card, write_atomically
+from mtgender.producers.translators import COMPARED, update_translator_card
 from mtgender.study import InputError
+
+OPTIONS = ("model", "fuzzy", "similarity")       # what a detector's constructor takes and its card says
 
 
 class Translated(NamedTuple):
@@ -38,11 +40,12 @@ def translated_sha256(texts: list[Translated]) -> str:
     return sha256("".join(json.dumps(list(text), ensure_ascii=False) + "\n" for text in texts).encode()).hexdigest()
 
 
-def up_to_date(path: Path, frame: pd.DataFrame, name: str) -> bool:
-    """Whether a file of genders was made by this detector from these texts, as its card says."""
+def up_to_date(path: Path, frame: pd.DataFrame, name: str, options: dict[str, Any] | None = None) -> bool:
+    """Whether a file of genders was made by this detector, with these options (`OPTIONS`), from these texts, as its card says."""
     card = read_card(path.parent / "card.yaml")
     digest = translated_sha256(to_translated(frame))
-    return path.is_file() and card.get("name") == name and card.get("input_sha256", {}).get(path.stem) == digest
+    return (path.is_file() and card.get("name") == name and card.get("input_sha256", {}).get(path.stem) == digest
+            and not differing(card, options or {}, [key for key in OPTIONS if key in (options or {})]))
 
 
 def detect_language(name: str, path: Path, frame: pd.DataFrame, progress: bool | None = None, options: dict[str, Any] | None = None) -> Run:
@@ -94,9 +97,9 @@ def detect_language(name: str, path: Path, frame: pd.DataFrame, progress: bool |
 
 
 def _packages(path: Path, card: dict[str, Any]) -> dict[str, str]:
-    """Packages of all languages of a card (each language uses its own); refused if one was used in another version."""
+    """Packages of all languages of a card (each uses its own); refused if one was used in another version by the same detector."""
     old = read_card(path.parent / "card.yaml")
-    if old.get("name") != card["name"] or set(old.get("input_sha256", {})) <= {path.stem}:
+    if differing(old, card, COMPARED) or set(old.get("input_sha256", {})) <= {path.stem}:
         return card["packages"]
     known = old.get("packages", {})
     differ = [f"{name} {known[name]}, here {version}" for name, version in card["packages"].items() if known.get(name, version) != version]

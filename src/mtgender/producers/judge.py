@@ -25,7 +25,9 @@ PROMPTS = Path(__file__).with_name("prompts")
 CACHE = ROOT / "results" / "llm-replies"
 NUMBER = re.compile(r"[0-9]{1,3}(?:\.[0-9]+)?")
 SEVERITIES = ("minor", "major", "critical")
-RETRIES, CONCURRENT, MAX_TOKENS = 5, 4, {"score": 16, "spans": 1024}
+RETRIES, CONCURRENT = 5, 4
+SCORE_TOKENS, SPANS_TOKENS = 16, 1024
+GOES_ON = "What was answered is kept; the same command goes on"
 
 
 def parse_score(reply: str) -> float:
@@ -66,9 +68,17 @@ def parse_spans(reply: str, translation: str) -> dict[str, Any] | None:
 
 
 class Endpoint:
-    """An OpenAI-compatible server and the replies it already gave."""
+    """An OpenAI-compatible server and the replies it already gave.
 
-    def __init__(self, kind: str, cache: Path | None = None, model: str = "") -> None:
+    Parameters
+    ----------
+    settings : dict
+        What each call says beside model and messages: temperature, max_tokens …
+    model : str, optional
+        In place of MTGENDER_LLM_MODEL.
+    """
+
+    def __init__(self, settings: dict[str, Any], model: str = "") -> None:
         import openai
 
         needed = ["MTGENDER_LLM_BASE_URL"] + ["MTGENDER_LLM_MODEL"] * (not model)
@@ -76,11 +86,10 @@ class Endpoint:
         if missing:
             raise InputError(f"the environment variable {missing[0]} is not set",
                              hint="MTGENDER_LLM_BASE_URL and MTGENDER_LLM_MODEL name server and model; MTGENDER_LLM_API_KEY is the key")
-        self.openai, self.model, self.kind = openai, model or os.environ["MTGENDER_LLM_MODEL"], kind
+        self.openai, self.model = openai, model or os.environ["MTGENDER_LLM_MODEL"]
         self.client = openai.OpenAI(base_url=os.environ["MTGENDER_LLM_BASE_URL"], api_key=os.environ.get("MTGENDER_LLM_API_KEY", "none"),
                                     max_retries=RETRIES, timeout=120)
-        self.settings = {"temperature": 0, "max_tokens": MAX_TOKENS[kind]}
-        self.cache = cache or CACHE
+        self.settings, self.cache = settings, CACHE
 
     def ask(self, prompts: Sequence[str | list[dict[str, str]]]) -> list[str]:
         """Return the reply to each prompt, a text or the messages of a conversation.
@@ -100,8 +109,12 @@ class Endpoint:
             answer = self.client.chat.completions.create(model=self.model, messages=messages, **self.settings)
         except self.openai.OpenAIError as error:
             raise InputError(f"the language model gives no answer ({type(error).__name__}: {str(error)[:200]})",
-                             hint="What was answered is kept; the same command goes on") from None
-        reply = (answer.choices[0].message.content or "").encode("utf-8", "replace").decode()    # half a surrogate cannot be written
+                             hint=GOES_ON) from None
+        message = getattr((getattr(answer, "choices", None) or [None])[0], "message", None)
+        if message is None:
+            error = getattr(answer, "error", None) or "it says nothing more"
+            raise InputError(f"the language model gives no answer (a reply without a message: {str(error)[:200]})", hint=GOES_ON)
+        reply = (message.content or "").encode("utf-8", "replace").decode()    # half a surrogate cannot be written
         text = json.dumps({"model": self.model, "prompt": prompt, "reply": reply}, ensure_ascii=False)
         replace(path, lambda p: p.write_text(text, encoding="utf-8"))
         return reply
@@ -133,9 +146,8 @@ class LLMJudge:
     def __init__(self, language: str, name: str = "", references: bool = False, temperature: float = 0, repeat: int = 0) -> None:
         if (temperature > 0) != (repeat > 0):
             raise InputError("repeats go with a temperature above 0, and it with them", hint="Give both: --temperature 1 --repeat 1")
-        self.endpoint, self.language, self.with_references = Endpoint("score"), LANGUAGES[language], references
-        if repeat:
-            self.endpoint.settings |= {"temperature": temperature, "seed": repeat}
+        settings = {"temperature": temperature or 0, "max_tokens": SCORE_TOKENS} | ({"seed": repeat} if repeat else {})
+        self.endpoint, self.language, self.with_references = Endpoint(settings), LANGUAGES[language], references
         template = "direct_assessment_reference" if references else "direct_assessment"
         self.template, name = template, name or "llm-judge"
         self.card = evaluator_card(
@@ -163,7 +175,8 @@ class LLMSpans:
     may_miss = True
 
     def __init__(self, language: str, name: str = "") -> None:
-        self.endpoint, self.language, name = Endpoint("spans"), LANGUAGES[language], name or "llm-spans"
+        self.endpoint, self.language = Endpoint({"temperature": 0, "max_tokens": SPANS_TOKENS}), LANGUAGES[language]
+        name = name or "llm-spans"
         self.card = annotator_card(
             name, name, f"{self.endpoint.model}, prompt error_spans", ["openai"], "the model's own", ["multilingual"],
             f"Error spans and omission by {self.endpoint.model} (prompt template error_spans.txt, temperature 0).",

@@ -22,6 +22,11 @@ CONTEXT = 1024
 GEMMA_TERMS = "https://ai.google.dev/gemma/terms"
 
 
+def processors() -> int:
+    """Return how many processors this process may use, or how many there are where the system does not tell (macOS)."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 class CausalModel:
     """Token log-probabilities of a GGUF model.
 
@@ -38,7 +43,7 @@ class CausalModel:
         self.api, self.make_batch = _ctypes_api, make_batch_range
         self.forget = _ctypes_api._lib.llama_kv_cache_seq_rm
         self.forget.argtypes, self.forget.restype = [ctypes.c_void_p] + [ctypes.c_int32] * 3, ctypes.c_bool
-        self.llama = IkLlama(str(path), n_ctx=CONTEXT, n_threads=len(os.sched_getaffinity(0)), flash_attn=False, verbose=False)
+        self.llama = IkLlama(str(path), n_ctx=CONTEXT, n_threads=processors(), flash_attn=False, verbose=False)
         self.size = _ctypes_api.llama_vocab_n_tokens(self.llama._model.vocab)
         probe = [(self.llama.tokenize("English: The nurse closed the window and, tired after a long night, went home before the rain "
                                       "came back over the hills.\nGerman: Die Nacht war lang, und der Regen kam wieder über die "

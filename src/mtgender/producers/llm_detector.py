@@ -24,9 +24,10 @@ import numpy as np
 import pandas as pd
 
 from mtgender import isco as classification
-from mtgender.data import replace, variants
+from mtgender.data import read_source, read_tsv, replace, variants
 from mtgender.producers import judge
 from mtgender.producers.card import annotator_card
+from mtgender.producers.detectors import GLOSSARY, OWN_TERMS
 from mtgender.producers.detectors import LANGUAGES as WITH_TERMS
 from mtgender.producers.validity import draw, wilson
 from mtgender.study import LANGUAGES, ROOT, InputError
@@ -237,14 +238,6 @@ def _place(code: str, known: Sequence[str]) -> int:
 
 # ---- the detector
 
-class Endpoint(judge.Endpoint):
-    """The judge's endpoint for short replies; `model` in place of MTGENDER_LLM_MODEL if given."""
-
-    def __init__(self, model: str = "") -> None:
-        super().__init__("score", model=model)
-        self.kind, self.settings = "detection", {"temperature": 0, "max_tokens": REPLY_TOKENS}
-
-
 class LLMDetector:
     """A language model behind any OpenAI-compatible endpoint finds the occupation and says its gender, at temperature 0.
 
@@ -280,7 +273,7 @@ class LLMDetector:
         try:
             import rapidfuzz  # noqa: F401
 
-            self.endpoint, self.embed = Endpoint(model), embed or embedder()
+            self.endpoint, self.embed = judge.Endpoint({"temperature": 0, "max_tokens": REPLY_TOKENS}, model), embed or embedder()
         except ModuleNotFoundError as error:
             extra = "llm-judge" if error.name == "openai" else "producers"
             raise InputError(f"the llm detector needs the package {error.name}, which is not installed here",
@@ -430,25 +423,19 @@ def calibration_pairs(language: str) -> pd.DataFrame:
     if language not in WITH_TERMS:
         raise InputError(f"there are no occupation terms in {language!r}", hint="one of " + ", ".join(WITH_TERMS))
     folder = ROOT / "data"
-    english = _rows(folder / "occupairs" / "en.tsv")
-    names = {row["isco"]: row["occupation"] for row in english}
-    glossary = folder / "occupairs" / "glossary" / f"{language}.tsv"
-    terms = _rows(glossary) if glossary.exists() else [
-        row for row in _rows(folder / "detectors" / f"{language}.tsv") if row["note"] == "term"]
+    english = read_source(folder / "occupairs")
+    names = dict(zip(english["isco"], english["term"]))
+    glossary, own = folder / "occupairs" / "glossary" / f"{language}.tsv", folder / "detectors" / f"{language}.tsv"
+    terms = read_tsv(glossary, GLOSSARY) if glossary.exists() else read_tsv(own, OWN_TERMS).query("note == 'term'")
     rows: list[dict[str, Any]] = []
-    for row in terms:
-        code, (masculine, feminine) = row["isco"], variants(row["term"])
+    for code, term in zip(terms["isco"], terms["term"]):
+        masculine, feminine = variants(term)
         other = min((c for c in names if c != code), key=lambda c: draw(SEED, language, code, c))
         chosen = draw(SEED, language, code, "form")[0] % 2
         forms = [("both", masculine)] if masculine == feminine else [("masculine", masculine), ("feminine", feminine)]
         rows += [{"isco": code, "form": form, "term": term, "code": entry, "occupation": names[entry], "right": entry == code,
                   "drawn": len(forms) == 1 or k == chosen} for k, (form, term) in enumerate(forms) for entry in (code, other)]
     return pd.DataFrame(rows)
-
-
-def _rows(path: Path) -> list[dict[str, str]]:
-    header, *lines = path.read_text(encoding="utf-8").rstrip("\n").split("\n")
-    return [dict(zip(header.split("\t"), line.split("\t"))) for line in lines]
 
 
 def calibrate_language(language: str, embed: Embed | None = None, thresholds: Sequence[float] = THRESHOLDS) -> pd.DataFrame:
@@ -484,7 +471,10 @@ def calibrate_language(language: str, embed: Embed | None = None, thresholds: Se
 
 
 def write_calibration(languages: Sequence[str] = WITH_TERMS, path: Path = CALIBRATION) -> pd.DataFrame:
-    """Calibrate languages one after another into a CSV file of four decimals (`calibrate_language`); returns the frame."""
+    """Calibrate languages one after another into a CSV file of four decimals (`calibrate_language`); returns the frame.
+
+    `data/detectors/measure.py --calibration` calls it.
+    """
     frame = pd.concat([calibrate_language(language) for language in languages], ignore_index=True)
     replace(path, lambda p: frame.to_csv(p, index=False, float_format="%.4f", lineterminator="\n"))
     return frame

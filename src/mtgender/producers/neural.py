@@ -19,6 +19,10 @@ METRICX_LENGTH = 1536
 METRICX_RANGE = (0.0, 25.0)
 
 
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [""])[0][:200]
+
+
 def checkpoint(model: str) -> Path:
     """Return the checkpoint file of a COMET model: a file, a folder that holds `checkpoints/*.ckpt`, or a name on the hub.
 
@@ -43,7 +47,7 @@ def checkpoint(model: str) -> Path:
     try:
         return Path(download_model(model))
     except Exception as error:      # whatever the hub's client raises: no network, no licence accepted, no such model
-        raise InputError(f"{model} could not be fetched from the hub ({type(error).__name__}: {str(error).splitlines()[0][:200]})",
+        raise InputError(f"{model} could not be fetched from the hub ({type(error).__name__}: {_first_line(error)})",
                          hint="Accept the model's licence on the hub and log in, or give the path of a downloaded checkpoint") from None
 
 
@@ -60,7 +64,7 @@ class CometModel:
         try:
             self.model = load_from_checkpoint(str(path))
         except Exception as error:
-            raise InputError(f"unbabel-comet cannot load it ({type(error).__name__}: {str(error).splitlines()[0][:200]})",
+            raise InputError(f"unbabel-comet cannot load it ({type(error).__name__}: {_first_line(error)})",
                              path=path) from None
         self.gpus, self.batch = int(gpu), batch
         required = bool(self.model.requires_references())
@@ -189,7 +193,7 @@ class MetricX:
                                                            local_files_only=offline)
             self.model = MT5ForConditionalGeneration.from_pretrained(model, local_files_only=offline).eval()
         except (OSError, ValueError) as error:
-            raise InputError(f"the model cannot be loaded ({str(error).splitlines()[0][:200]})", path=Path(model) if offline else None,
+            raise InputError(f"the model cannot be loaded ({_first_line(error)})", path=Path(model) if offline else None,
                              hint="A local folder needs the model and its tokenizer (google/mt5-xl) beside it") from None
         if self.model.config.vocab_size <= METRICX_TOKEN:
             raise InputError(f"a vocabulary of {self.model.config.vocab_size}, not mT5's", hint="Is this a MetricX model?")

@@ -26,6 +26,9 @@ COLUMNS = ["segment_id", "source", "masculine", "feminine"]
 VARIANTS = ("masculine", "feminine")
 # card entries of the form {language: value}; `truncated` and `unparsed` count texts
 PER_LANGUAGE = ("role", "input_sha256", "references_sha256", "truncated", "unparsed")
+# card entries that results depend on, beside version and packages
+SETTINGS = ("model", "prompt_sha256", "temperature", "max_tokens", "max_length", "class", "dtype", "drop", "fuzzy", "similarity",
+            "references", "higher_is_better")
 
 
 class Pair(NamedTuple):
@@ -178,7 +181,7 @@ def score_language(name: str, language: str, pairs: pd.DataFrame, out_dir: Path 
     Raises
     ------
     InputError
-        Bad pairs, a score that is not finite, a missing package, a card that speaks of other versions.
+        Bad pairs, a score that is not finite, a missing package, a card that speaks of other versions or settings.
     """
     evaluator, chosen = create(EVALUATORS, name, language, options), to_pairs(pairs, limit)
     check_references(evaluator, chosen, references)
@@ -249,8 +252,7 @@ def _run(producer: Any, language: str, pairs: list[Pair], path: Path, header: st
     entries: dict[str, Any] = {"input_sha256": digest}
     if references is not None:
         entries["references_sha256"] = hashlib.sha256(json.dumps([references[p.segment_id] for p in pairs]).encode()).hexdigest()
-    identity = json.dumps([producer.card[key] for key in ("name", "version", "packages")] + [language, *entries.values()])
-    key = f"# {hashlib.sha256(identity.encode()).hexdigest()}\n"
+    key = f"# {hashlib.sha256(json.dumps([producer.card, language, entries], sort_keys=True).encode()).hexdigest()}\n"
     start = time.perf_counter()
     part, kept, resumed = produce(path, key, pairs, prefixes, producer.batch, rows, progress)
     write_atomically(path, header + "".join(kept))
@@ -305,7 +307,7 @@ def produce(path: Path, key: str, items: list[Any], prefixes: Callable[[Any], li
 
 
 def resume(part: Path, key: str, pairs: list[Pair], prefixes: Callable[[Pair], list[str]], batch: int) -> tuple[list[str], int]:
-    """Return the rows of an interrupted run of the same texts and version, whole batches only, and their number of pairs."""
+    """Return the rows of an interrupted run that began with `key`, whole batches only, and their number of pairs."""
     if not part.exists():
         return [], 0
     first, *lines = part.read_bytes().decode(errors="replace").split("\n")
@@ -338,16 +340,30 @@ def write_atomically(path: Path, text: str) -> None:
 
 
 def read_card(path: Path) -> dict[str, Any]:
+    """Return what a `card.yaml` says; nothing if there is none."""
     return (yaml.safe_load(path.read_text(encoding="utf-8")) or {}) if path.exists() else {}
 
 
+def differing(old: dict[str, Any], card: dict[str, Any], keys: Sequence[str] = ("version", "packages", *SETTINGS)) -> list[str]:
+    """Return those of `keys` that two cards have otherwise, or that one of them lacks."""
+    return [key for key in keys if old.get(key) != card.get(key)]
+
+
 def check_card(path: Path, card: dict[str, Any], language: str) -> None:
-    """Refuse to add a language to a card whose other languages were made with other versions."""
-    old = read_card(path)
+    """Refuse to add a language, or a repeat, to a card whose others were made with other versions or settings."""
+    old, own = read_card(path), f"{language}.r{card['repeat']}" if card.get("repeat") else language
     others = [code for code in old.get("input_sha256", {}) if code != language]
-    if others and any(old.get(key) != card[key] for key in ("version", "packages")):
-        raise InputError(f"{', '.join(others)} were made with {old.get('packages')}, this would use {card['packages']}", path=path,
-                         hint="install the versions of the card, or make all languages again in an empty folder")
+    others += [file.stem for file in sorted(path.parent.glob(f"{language}.*tsv")) if file.stem != own]
+    refuse_mixture(path, others, old, card)
+
+
+def refuse_mixture(path: Path, others: Sequence[str], old: dict[str, Any], card: dict[str, Any]) -> None:
+    """InputError if there are `others` (languages, repeats), made as `old` says, and `card` says something else that results depend on."""
+    differ = differing(old, card) if others and old else []
+    if differ:
+        was, now = (", ".join(f"{key} {made[key]}" if key in made else f"no {key}" for key in differ) for made in (old, card))
+        raise InputError(f"{', '.join(others)} were made with {was}; here: {now}", path=path,
+                         hint="Use what the card says, or make all languages again in an empty folder")
 
 
 def alone(write: Callable[..., None]) -> Callable[..., None]:
@@ -367,11 +383,11 @@ def alone(write: Callable[..., None]) -> Callable[..., None]:
 
 @alone
 def update_card(path: Path, card: dict[str, Any], language: str, **entries: Any) -> None:
-    """Write `card.yaml` with `entries` ({key: value for this language}); a role that other texts gave is dropped."""
+    """Write `card.yaml` with `entries` ({key: value for this language}); a role that other texts, versions or settings gave is dropped."""
     old = read_card(path)
     kept = {key: dict(old.get(key, {})) for key in PER_LANGUAGE}
     changed = "input_sha256" in entries and kept["input_sha256"].get(language) not in (None, entries["input_sha256"])
-    if changed or any(old.get(key) != card[key] for key in ("version", "packages")):
+    if changed or differing(old, card):
         kept["role"].pop(language, None)
     for key, value in entries.items():
         kept[key][language] = value

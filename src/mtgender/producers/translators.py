@@ -26,10 +26,11 @@ import yaml
 from mtgender.producers import judge
 from mtgender.producers.command import written_lines
 from mtgender.producers.evaluators import lazy
-from mtgender.producers.run import Run, alone, check_card, create, produce, read_card, to_pairs, write_atomically
+from mtgender.producers.run import SETTINGS, Run, alone, check_card, create, differing, produce, read_card, to_pairs, write_atomically
 from mtgender.study import LANGUAGES, InputError
 
 ALL_AT_ONCE = 1_000_000
+COMPARED = ("name", "version", *SETTINGS)       # card entries that are the same for all languages; a detector's packages are not
 # steps from English, Debian packages that hold them, language between
 APERTIUM_STEPS = {"es": ("eng-spa",), "fr": ("eng-cat", "cat-fra")}
 APERTIUM_PACKAGES = {"eng-spa": "apertium-eng-spa", "eng-cat": "apertium-eng-cat", "cat-fra": "apertium-fra-cat"}
@@ -55,7 +56,7 @@ sys.stdout.buffer.write(made)
 '''
 MARKED = re.compile(r"([*#@]+)(\w[\w'’·-]*)")
 NLLB_CODES = {"ar": "arb_Arab", "cs": "ces_Latn", "de": "deu_Latn", "el": "ell_Grek", "en": "eng_Latn", "es": "spa_Latn", "fr": "fra_Latn",
-              "is": "isl_Latn", "ru": "rus_Cyrl", "uk": "ukr_Cyrl"}
+              "is": "isl_Latn", "it": "ita_Latn", "nl": "nld_Latn", "pt": "por_Latn", "ru": "rus_Cyrl", "sr": "srp_Cyrl", "uk": "ukr_Cyrl"}
 MAX_NEW_TOKENS = 256            # of a neural model
 REPLY_TOKENS = 1024             # of a language model
 REMINDER = "Remember: the translation and nothing else, all of it on one line."
@@ -190,8 +191,12 @@ def translate_language(name: str, language: str, sources: pd.DataFrame, out_dir:
 
 @alone
 def update_translator_card(path: Path, card: dict[str, Any], language: str, **entries: Any) -> None:
-    """Write the `card.yaml` of a translator or detector with `entries` ({key: value for this language}) beside the other languages'."""
+    """Write the `card.yaml` of a translator or detector with `entries` ({key: value for this language}) beside the other languages'.
+
+    Those of languages that were made by another detector, or with other settings, are dropped: they are no longer up to date.
+    """
     old, card = read_card(path), dict(card)
+    old = {} if differing(old, card, COMPARED) else old
     kept = {key: dict(sorted({**(old.get(key) or {}), language: value}.items())) for key, value in entries.items()}
     invocation = card.pop("invocation", card["name"])
     verb = {"translator": "translate", "detector": "detect"}[card["kind"]]
@@ -340,7 +345,7 @@ class CommandTranslator:
         self.command, self.batch, name = shlex.split(model), batch_size or ALL_AT_ONCE, name or "command"
         program = self.command[0].rpartition("/")[2]
         self.card = translator_card(name, name, f"the program {program}", {}, "the command's own", "multilingual",
-                                    f"Translations of the command {program}.")
+                                    f"Translations of the command {program}.", model=model)
 
     def translate(self, sources: Sequence[str]) -> list[str]:
         """Return the line that the command writes for each source."""
@@ -441,14 +446,6 @@ class NLLB(M2M100):
         return self.code(language)
 
 
-class Endpoint(judge.Endpoint):
-    """The judge's endpoint, with room for a translation in the reply."""
-
-    def __init__(self) -> None:
-        super().__init__("score")
-        self.kind, self.settings = "translation", {"temperature": 0, "max_tokens": REPLY_TOKENS}
-
-
 def one_line(reply: str) -> tuple[str, bool] | None:
     r"""Return a reply as one line and whether lines were joined; None if it is not a translation alone.
 
@@ -485,7 +482,8 @@ class LLMTranslator:
     def __init__(self, language: str, name: str = "") -> None:
         if language not in LANGUAGES:
             raise InputError(f"unknown language {language!r}", hint=f"known: {', '.join(LANGUAGES)}")
-        self.endpoint, self.language, self.counts, name = Endpoint(), LANGUAGES[language], [], name or "llm"
+        self.endpoint, self.language, self.counts = judge.Endpoint({"temperature": 0, "max_tokens": REPLY_TOKENS}), LANGUAGES[language], []
+        name = name or "llm"
         template = (judge.PROMPTS / "translation.txt").read_bytes()
         self.card = translator_card(
             name, name, f"{self.endpoint.model}, prompt translation", {"openai": version("openai")}, "the model's own", "multilingual",

@@ -16,18 +16,64 @@ import csv
 import hashlib
 import io
 import math
+import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
+from mtgender.data import replace
 from mtgender.producers.contradiction import contradiction
 from mtgender.producers.evaluators import EVALUATORS
-from mtgender.producers.run import Pair, alone, check_card, checked_scores, create, progress_bar, to_pairs, update_card, write_atomically
+from mtgender.producers.run import (
+    PER_LANGUAGE,
+    alone,
+    check_card,
+    checked_scores,
+    create,
+    progress_bar,
+    read_card,
+    refuse_mixture,
+    to_pairs,
+    update_card,
+    write_atomically,
+)
 from mtgender.study import InputError
 
 COLUMNS = ["language", "probe", "n", "rate", "low", "high"]
+
+
+class Text(NamedTuple):
+    """One English text, its two translations, the occupation that it names, its text type."""
+
+    segment_id: str
+    source: str
+    masculine: str
+    feminine: str
+    isco: str
+    text_type: str
+
+
+def to_texts(frame: pd.DataFrame) -> list[Text]:
+    """Return the pairs of a frame (`to_pairs`) with its columns isco and text_type; without these, with what OccuPairs ids say.
+
+    Raises
+    ------
+    InputError
+        As in `to_pairs`; or the frame lacks the columns, and an id is not `<isco>-<text_type>`.
+    """
+    pairs = to_pairs(frame)
+    if {"isco", "text_type"} <= set(frame):
+        kinds = dict(zip(frame["segment_id"], zip(frame["isco"], frame["text_type"])))
+    else:
+        kinds = {pair.segment_id: pair.segment_id.split("-", 1) for pair in pairs}
+        odd = next((segment_id for segment_id, kind in kinds.items() if len(kind) < 2), None)
+        if odd is not None:
+            raise InputError("the validity test needs the columns isco and text_type, or OccuPairs ids", segment_id=odd,
+                             hint="An id of OccuPairs is <isco>-<text_type>")
+    return [Text(*pair[:4], *kinds[pair.segment_id]) for pair in pairs]
 
 
 def draw(*key: object) -> bytes:
@@ -43,22 +89,13 @@ def wilson(wins: float, n: int) -> tuple[float, float]:
     return max(0.0, (centre - half) / (1 + z2 / n)), min(1.0, (centre + half) / (1 + z2 / n))
 
 
-def _kind(pair: Pair) -> tuple[str, str]:
-    """Return (occupation, text type) from an OccuPairs id."""
-    isco, dash, text_type = pair.segment_id.partition("-")
-    if not dash:
-        raise InputError("the validity test needs OccuPairs ids, <isco>-<text_type>", segment_id=pair.segment_id)
-    return isco, text_type
-
-
-def other_occupation(pair: Pair, pairs: list[Pair], seed: int, language: str = "") -> str | None:
+def other_occupation(pair: Text, pairs: list[Text], seed: int, language: str = "") -> str | None:
     """Return the translation of another occupation's text of the same type, or None if there is none."""
-    isco, text_type = _kind(pair)
-    others = [p for p in pairs if _kind(p)[1] == text_type and _kind(p)[0] != isco and p.masculine != pair.masculine]
+    others = [p for p in pairs if p.text_type == pair.text_type and p.isco != pair.isco and p.masculine != pair.masculine]
     return min(others, key=lambda p: draw(seed, "other", pair.segment_id, p.segment_id)).masculine if others else None
 
 
-def shuffled(pair: Pair, pairs: list[Pair], seed: int, language: str = "") -> str | None:
+def shuffled(pair: Text, pairs: list[Text], seed: int, language: str = "") -> str | None:
     """Return the words of the right translation in another order, or None if there is no other order."""
     words = pair.masculine.split()
     if len(set(words)) < 2:
@@ -70,13 +107,13 @@ def shuffled(pair: Pair, pairs: list[Pair], seed: int, language: str = "") -> st
     return None
 
 
-def contradicted(pair: Pair, pairs: list[Pair], seed: int, language: str = "") -> str | None:
+def contradicted(pair: Text, pairs: list[Text], seed: int, language: str = "") -> str | None:
     """Return the right translation with a number changed or a negation added, or None where no rule applies."""
     return contradiction(pair.masculine, pair.feminine, language)
 
 
 # probe → worse translation of a pair, or None where the probe cannot be applied (then the pair does not count)
-PROBES: dict[str, Callable[[Pair, list[Pair], int, str], str | None]] = {
+PROBES: dict[str, Callable[[Text, list[Text], int, str], str | None]] = {
     "other_occupation": other_occupation, "shuffled": shuffled, "contradiction": contradicted}
 
 
@@ -90,32 +127,35 @@ def role(rows: list[dict[str, Any]], reads_source: bool) -> str:
 
 def validate_language(name: str, language: str, pairs: pd.DataFrame, out_dir: Path | str, n: int = 100, seed: int = 0,
                       progress: bool | None = None, options: dict[str, Any] | None = None,
-                      references: dict[str, str] | None = None) -> tuple[str, list[dict[str, Any]]]:
+                      references: dict[str, str] | None = None) -> tuple[str | None, list[dict[str, Any]]]:
     """Run the validity test: rows into `<out_dir>/<name>/validity.csv`, the role into `card.yaml`.
+
+    Where `other_occupation` or `shuffled` has no text (all are of one occupation, or none has a score) there is no role, and nothing is
+    written.
 
     Parameters
     ----------
     pairs : DataFrame
-        All OccuPairs pairs of the language, columns as in `score_language`; `n` of them are drawn by `seed`.
+        All pairs of the language, columns as in `score_language`, and isco and text_type (`to_texts`); `n` of them are drawn by `seed`.
     options, references
         As in `score_language`. A text without a score (`may_miss`) does not count.
 
     Returns
     -------
-    role : {"metric", "fluency", "control"}
+    role : {"metric", "fluency", "control"} or None
     rows : list of dict
-        One per probe: language, probe, n, rate, low, high (fractions).
+        One per probe: language, probe, n, rate, low, high (fractions); none without a role.
 
     Raises
     ------
     InputError
-        As in `score_language`; ids that are not OccuPairs'; a probe that applies to no text.
+        As in `score_language`; occupation and text type are unknown.
     """
     evaluator = create(EVALUATORS, name, language, options)
     name = evaluator.card["name"]
     folder = Path(out_dir) / name
     check_card(folder / "card.yaml", evaluator.card, language)
-    everything = to_pairs(pairs)
+    everything = to_texts(pairs)
     sample = sorted(everything, key=lambda pair: draw(seed, "sample", pair.segment_id))[:n]
     sign = 1 if evaluator.card["higher_is_better"] else -1
     wins, counts = dict.fromkeys(PROBES, 0.0), dict.fromkeys(PROBES, 0)
@@ -137,7 +177,7 @@ def validate_language(name: str, language: str, pairs: pd.DataFrame, out_dir: Pa
             if bar is not None:
                 bar.update(len(batch))
     if not (counts["other_occupation"] and counts["shuffled"]):
-        raise InputError(f"no text for the probe {min(counts, key=counts.get)} in {len(everything)} pairs")
+        return None, []
     rows = []
     for probe, count in counts.items():
         if not count:
@@ -150,13 +190,49 @@ def validate_language(name: str, language: str, pairs: pd.DataFrame, out_dir: Pa
     return decided, rows
 
 
+def accept(made: Path, committed: Path, language: str) -> None:
+    """Put a file of scores or annotations that was made again in the place of the committed one, with what its card and test say.
+
+    Parameters
+    ----------
+    made, committed : Path
+        The two files, each in a folder with `card.yaml` and maybe `validity.csv`. The committed folder takes over the made card, this
+        language's entries and rows; other languages that it has stay as they are.
+    language : str
+
+    Raises
+    ------
+    InputError
+        There is no such file or no entry for the language in its card; or a language that stays, which the made card does not have, was
+        made with other versions or settings.
+    """
+    place = committed.parent / "card.yaml"
+    card, old = read_card(made.parent / "card.yaml"), read_card(place)
+    if not made.is_file() or language not in card.get("input_sha256", {}):
+        raise InputError(f"no such file, or no entry for {language} in its card.yaml", path=made)
+    staying = [code for code in old.get("input_sha256", {}) if code not in card["input_sha256"]]
+    refuse_mixture(place, staying, old, card)
+    entries = {key: card[key][language] for key in PER_LANGUAGE if language in card.get(key, {})}
+    card = {key: value for key, value in card.items() if key not in PER_LANGUAGE}
+    if said := re.search(" mtgender (?:score|annotate) (.*) --language ", card.pop("command")):
+        card["invocation"] = said[1]
+    replace(committed, lambda part: shutil.copyfile(made, part))
+    update_card(place, card, language, **entries)
+    rows = [row for row in _read_rows(made.with_name("validity.csv")) if row["language"] == language]
+    if rows:
+        _write_rows(committed.with_name("validity.csv"), language, rows)
+
+
+def _read_rows(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8")))) if path.exists() else []
+
+
 @alone
 def _write_rows(path: Path, language: str, rows: list[dict[str, Any]]) -> None:
     """Replace the rows of a language in `validity.csv`, languages in order."""
-    old = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8")))) if path.exists() else []
-    new = [{**row, **{key: f"{row[key]:.6f}" for key in ("rate", "low", "high")}} for row in rows]
+    new = [{**row, **{key: f"{float(row[key]):.6f}" for key in ("rate", "low", "high")}} for row in rows]
     file = io.StringIO()
     writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(sorted([row for row in old if row["language"] != language] + new, key=lambda row: row["language"]))
+    writer.writerows(sorted([row for row in _read_rows(path) if row["language"] != language] + new, key=lambda row: row["language"]))
     write_atomically(path, file.getvalue())
