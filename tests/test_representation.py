@@ -71,6 +71,27 @@ def test_above_two_digits_the_reference_is_the_mean_over_the_gendered_segments()
     assert np.isnan(rp.intervals(data, 2, pd.Series({"71": 0.0, "72": 0.6})).set_index("group").loc["71", "low"])
 
 
+def test_the_mean_of_unit_groups_is_over_what_has_a_reference():
+    rows = [("7126", 3, 1, 0, 0), ("7212", 1, 4, 0, 0), ("7311", 4, 0, 0, 0)]
+    row = rp.groups(frame(rows), 1, pd.Series({"71": 0.9, "72": 0.6})).iloc[0]
+    assert row["p_macro"] == approx((3 / 4 + 1 / 5) / 2) and row["p_masculine"] == approx(4 / 9)           # 73 has no figure
+    assert (row["unit_groups"], row["without_reference"]) == (3, 4)
+    none = rp.groups(frame(rows), 2, pd.Series({"71": 0.9})).set_index("group")
+    assert np.isnan(none.loc["73", ["p_macro", "p_masculine"]].astype(float)).all() and none.loc["71", "p_macro"] == 0.75
+    assert rp.groups(frame(rows), 1).iloc[0]["p_macro"] == approx((3 / 4 + 1 / 5 + 1) / 3)
+
+
+def test_groups_against_the_figures_of_a_named_country():
+    counts = frame([("7126", 3, 1, 0, 0)]).assign(source="A", system="S", language="de", subset="s")
+    given_ = {"replicates": 50, "seed": 1, "confidence": 0.95}
+    labour = rp.read_labour()
+    other = rp.group_table(counts, labour, countries={"de": "FRA"}, **given_)
+    assert set(other["reference_kind"]) == {"normative", "FRA"}
+    assert other.loc[(other["reference_kind"] == "FRA") & (other["level"] == 2), "reference"].tolist() == approx(
+        [rp.labour_shares(labour, "FRA").loc["71", "share"]])
+    assert set(rp.group_table(counts, labour, **given_)["reference_kind"]) == {"normative", "DEU"}
+
+
 def test_labour_shares_against_column_totals_and_suppressed_cells(tmp_path):
     path = write(tmp_path / "labour.csv", "country,isco08,year,sex,employed_thousands", "GRC,11,2013,M,3", "GRC,11,2013,F,1",
                  "GRC,11,2014,M,2.4", "GRC,11,2014,F,", "GRC,11,2015,M,5", "GRC,11,2015,F,1", "GRC,12,2014,M,2", "GRC,12,2014,F,",
@@ -105,6 +126,27 @@ def test_eight_unit_groups_resample_occupations_seven_do_not():
     assert [seven["low"], seven["high"]] == approx([2 * low - 1, 2 * high - 1])
     silent = [*rows[:7], (CODES[-1], 0, 0, 9, 0)]                                # an eighth group without gendered text does not count
     assert set(rp.intervals(frame(silent), 1)["interval"]) == {"texts", ""}
+
+
+def test_a_run_whose_occupations_agree_says_so():
+    """A bootstrap of blocks that agree has no width; that is no certainty."""
+    def row(rows):
+        counts = frame(rows).assign(source="A", system="S", language="de", subset="s")
+        return rp.system_table(counts, replicates=50, seed=1, confidence=0.95).iloc[0]
+
+    own = [c for c in CODES if c[0] == "7"][:8]
+    flat = row([(code, 3, 0, 0, 0) for code in own])
+    assert flat["low"] == flat["high"] == 1 and flat["interval"] == "occupations" and flat["note"] == rp.AGREE
+    assert row([(code, 1, 1, 0, 0) for code in own])["note"] == rp.AGREE                                 # even in every one
+    assert row([(code, 0, 2, 0, 0) for code in [*own, ""]])["note"] == f"1 occupation without an ISCO group; {rp.AGREE}"
+    assert row([(code, 3, 0, 0, 0) for code in own[:7]])["note"] == ""                                   # Jeffreys keeps a width
+    assert row([(own[0], 2, 1, 0, 0), *((code, 3, 0, 0, 0) for code in own[1:])])["note"] == ""
+    assert row([(own[0], 0, 0, 3, 0)])["note"] == ""
+
+
+def test_a_share_that_never_varies_is_told_where_only_the_reference_does():
+    low, high = [1.2, 1.2], [1.6, 1.6]
+    assert rp.agree([1.0, 0.9], low, high, ["occupations", "occupations"]).tolist() == [True, False]
 
 
 def test_bootstrap_ratio_equals_the_loop_over_replicates():

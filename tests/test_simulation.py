@@ -1,5 +1,7 @@
 """Calibration: estimators against oracles, populations against their truth, and what the tables say."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,7 +14,7 @@ from statsmodels.stats.power import TTestPower
 from statsmodels.stats.proportion import proportion_confint
 
 from mtgender import inference, representation, simulation
-from mtgender.study import ROOT, InputError
+from mtgender.study import ROOT, InputError, load
 
 SMALL = {"simulations": 60, "replicates": 99, "seed": 5, "level": 0.95}
 
@@ -308,7 +310,7 @@ def test_simulated_power_meets_the_formula():
 def test_evaluator_rows_hold_known_truths():
     found = simulation.evaluator_coverage(plan(occupations=24), **{**SMALL, "simulations": 400})
     assert list(found.columns) == simulation.COVERAGE and set(found["design"]) == set(simulation.POPULATIONS)
-    normal = found[(found["design"] == "normal") & (found["interval"] == "percentile")].set_index(["quantity", "effect"])
+    normal = found[(found["design"] == "normal") & (found["interval"] != "BCa")].set_index(["quantity", "effect"])
     assert normal.loc[("A", 0.0), "truth"] == pytest.approx(np.sqrt(2 / np.pi))
     assert normal.loc[("mean |occupation mean|", 0.0), "truth"] == pytest.approx(np.sqrt(2 * 0.3 / np.pi))
     for quantity in ("S", "A", "balance"):
@@ -336,8 +338,23 @@ def test_the_same_seed_draws_the_same_and_another_does_not():
 
 def test_range_rows():
     found = simulation.range_coverage(plan(), **SMALL).set_index(["quantity", "design"])
-    assert len(found) == 6 and found["truth"].between(2, 12).all()
+    assert len(found) == 6 and found["truth"].between(2, 12).all() and found["note"].str.startswith("R of one run").all()
     assert len(simulation.range_coverage(plan(observed=np.empty((0, 24, 3))), **SMALL)) == 3
+
+
+def test_only_what_the_study_does_is_called_as_in_the_study():
+    """It has no interval of |S| or of |occupation mean|, and holds R fixed."""
+    frame = pd.concat([part(plan(), **SMALL) for part in (
+        simulation.evaluator_coverage, simulation.range_coverage, simulation.error_coverage, simulation.system_coverage)])
+    studied = set(frame.loc[frame["interval"].isin(simulation.AS_STUDIED), "quantity"])
+    assert studied == {"S", "S, same occupations", "A", "balance", "S%, R fixed", "S%, R fixed, usual R", "error-free difference", "nGPD"}
+    other = ["|S|", "mean |occupation mean|", "S%, R found again"]
+    assert set(frame.loc[frame["interval"] == simulation.NOT_STUDIED, "quantity"]) == set(other)
+    printed = simulation.coverage_printed(frame).set_index("Quantity")
+    assert (printed.loc[other, "as in the study"] == "–").all() and (printed.loc[sorted(studied), "as in the study"] != "–").all()
+    assert printed.loc[other, simulation.NOT_STUDIED].str.contains(r"\[").all()
+    assert set(printed.loc[sorted(studied), simulation.NOT_STUDIED]) == {"–"}
+    assert printed.loc["|S|", "widths"].str.count(" / ").eq(1).all()                                # none is lost
 
 
 def test_error_free_rows_are_the_real_runs():
@@ -379,7 +396,10 @@ def test_a_study_is_calibrated(mini_study):
     assert 100 * spell["mean"] == pytest.approx(results.error_runs["difference"].iloc[0])
     assert set(pages) == {"joint_components", "joint_calibration", "joint_fdr", "joint_power"}
     assert all("SIMULATED" in pages[name] for name in ("joint_calibration", "joint_fdr", "joint_power"))
-    assert len(simulation.findings(results.study.tables).splitlines()) == 4 and len(curve)
+    words = simulation.findings(results.study.tables)
+    assert len(words.splitlines()) == 4 and len(curve)
+    assert "R of a single run" in words and "not over all languages of an evaluator" in pages["joint_calibration"]
+    assert "1 runs (none or 1 with an effect) and 148 runs (none or 15 with an effect)" in words and "10 % of runs with one" not in words
 
 
 def test_a_study_without_a_metric_is_calibrated_too(mini_study):
@@ -390,6 +410,19 @@ def test_a_study_without_a_metric_is_calibrated_too(mini_study):
     assert chosen.icc == 0 and chosen.languages == () and not len(chosen.observed)
     assert "observed" not in set(frames["calibration"].loc[frames["calibration"]["quantity"] == "S", "design"])
     assert "148" in simulation.findings(results.study.tables)
+
+
+def test_other_sizes_do_not_replace_the_committed_tables():
+    cells = json.loads((ROOT / "notebooks/joint/3_calibration.ipynb").read_text())["cells"]
+    code = {c["id"]: "".join(c["source"]) for c in cells}
+    given_ = {}
+    exec(code["parameters"], given_)
+    assert {name: given_[name] for name in simulation.SIZES} == simulation.SIZES                     # what is committed is the default
+    assert "r.study = simulation.beside(r.study, sizes)" in code["answer"]
+    study = load("occupairs")
+    assert simulation.beside(study, dict(simulation.SIZES)).tables == ROOT / "tables"
+    small = simulation.beside(study, {**simulation.SIZES, "simulations": 50})
+    assert small.tables == study.results / "tables" and small.figures == study.results / "figures" and small.results == study.results
 
 
 def test_committed_findings_are_the_committed_numbers():

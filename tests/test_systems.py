@@ -448,7 +448,7 @@ def test_ends_and_their_ties_by_brute_force(rows, n):
     found = systems.ends(groups, n)
     for side, sign in (("masculine", 1), ("feminine", -1)):
         every = sorted(((-sign * (2 * m / (m + f) - 1), -(m + f), code) for code, (m, f) in zip(CODES, rows)
-                        if m + f and sign * (m - f) >= 0))
+                        if m + f and sign * (m - f) > 0))
         own = found[found["side"] == side]
         assert list(own["isco"]) == [code for *_, code in every[:n]]
         if every:
@@ -464,6 +464,87 @@ def test_extremes_say_how_many_a_tie_left_out():
     alone = systems.extremes(results(counts(rows[0])))[1]
     assert alone["most feminine (nGPD feminine; texts)"].tolist() == ["–"]                            # nobody on that side
     assert len(frame) == 6 and systems.extremes(results(counts(("A", "S", "es", "s", "7126", 0, 0, 1, 0))))[1].empty
+    even = systems.extremes(results(counts(rows[0], ("A", "S", "es", "s", "2265", 1, 1, 0, 0))))
+    assert even[1]["most feminine (nGPD feminine; texts)"].tolist() == ["–"] and "2265" not in set(even[0]["isco"])    # on no side
+    assert list(frame.columns) == ["system", "language", "source", "side", "isco", "title", "ngpd", "texts", "tied"]
+
+
+# several subsets, and intervals without width
+
+SUBSETS = [("A", "S", "de", "one", "7126", 3, 1, 0, 0), ("A", "S", "de", "two", "7126", 1, 3, 0, 0),
+           ("A", "T", "de", "one", "7126", 1, 0, 0, 0), ("A", "S", "de", "their", "7126", 0, 9, 0, 0)]
+
+
+def test_subsets_of_one_run_are_told_apart_everywhere():
+    both = results(counts(*SUBSETS))
+    names = ["S DE (A, one)", "S DE (A, two)", "T DE (A)"]
+    wide = systems.majors(both)[1]
+    assert list(wide.columns[2:]) == names and list(wide[names[1]].str[:5]) == ["−0.50"]
+    assert list(systems.levels(both.system_groups)[1]["Run"].unique()) == names
+    frame, printed = systems.real_world(both, "de")
+    assert list(printed["System"]) == list(frame["run"]) == names and list(frame["p_masculine"]) == [0.75, 0.25, 1.0]
+    frame, printed = systems.extremes(both)
+    assert list(frame["subset"]) == ["one", "two", "one"] and list(frame["side"]) == ["masculine", "feminine", "masculine"]
+    assert list(printed["Texts of"]) == ["A, one", "A, two", "A"]
+    assert list(systems.table3(both)[1]["Texts of"]) == ["A, one", "A", "A, two"]
+    assert list(systems.table3(both, steered=True)[1]["Texts of"]) == ["A, their"]
+    with pytest.raises(InputError, match=r"Runs: S DE \(A\), T DE \(A\)$"):
+        systems.run(both, "X", "de")
+
+
+def test_pooled_subsets_keep_an_occupation_in_one_block():
+    """The same occupations translated twice say no more of other occupations than once."""
+    rows = [(code, m) for code, m in zip([c for c in CODES if c[0] == "7"][:9], [2, 0, 2, 1, 2, 2, 0, 2, 1])]
+    frame = pd.DataFrame([("A", "S", "de", subset, f"o{code}", code, m, 2 - m, 0, 0) for subset in ("one", "two") for code, m in rows],
+                         columns=data.GENDER_COUNTS)
+    once = systems.run(results(frame[frame["subset"] == "one"]), "S", "de").row
+    twice = systems.run(results(frame), "S", "de").row
+    assert twice["n_masculine"] == 2 * once["n_masculine"] and twice[["low", "high"]].tolist() == approx(once[["low", "high"]].tolist())
+
+
+def test_intervals_without_width_are_marked_and_explained_wherever_they_are_printed():
+    codes = [c for c in CODES if c[:2] == "71"][:8]
+    rows = [("A", system, "de", subset, code, m, f, 0, 0) for system, subset, m, f, n in (
+        ("Flat", "s", 3, 0, 8), ("Flat", "their", 0, 2, 8), ("Even", "s", 1, 1, 8), ("Few", "s", 3, 0, 7)) for code in codes[:n]]
+    rows.append(("A", "Mixed", "de", "s", codes[0], 0, 1, 0, 0))
+    rows += [("A", "Mixed", "de", "s", code, 3, 0, 0, 0) for code in codes[1:]]
+    genders = labels(*[(code, "report", "masculine") for code in codes], ("2221", "statement", "feminine"))
+    both = results(counts(*rows), genders)
+    explained = f"† {rp.AGREE}."
+
+    def marked(cells):
+        assert all(c.endswith(("]", "]†", "–")) for c in cells), list(cells)
+        return [c.endswith("†") for c in cells]
+
+    frame, printed = systems.table3(both)
+    assert dict(zip(printed["System"], marked(printed["nGPD masculine"]))) == {"Flat": True, "Even": True, "Few": False, "Mixed": False}
+    assert printed["note"].tolist() == [rp.AGREE, rp.AGREE, "", ""] and systems.explained(printed) == explained
+    assert systems.settings(STUDY, printed) == f"{systems.settings(STUDY)} {explained}"
+    assert systems.settings(STUDY, printed[printed["System"] == "Few"]) == systems.settings(STUDY)
+    assert marked(systems.table3(both, steered=True)[1]["nGPD masculine"]) == [True]
+    wide = systems.majors(both)[1]
+    assert [marked(wide[c]) for c in wide.columns[2:]] == [[True], [True], [False], [False]]
+    printed = systems.real_world(both, "de")[1]
+    assert marked(printed["nGPD masculine"]) == [True, True, False, False] and systems.explained(printed) == explained
+    printed = systems.text_types(both)[1].set_index("Text type")
+    assert marked(printed.loc["report"].iloc[3:6]) == [True] * 3 and marked(printed.loc["statement"].iloc[3:6]) == [False] * 3
+    chosen = systems.run(both, "Flat", "de")
+    assert marked(systems.card(chosen, 0.95)["95% interval"]) == [True, True] and rp.AGREE in systems.verdict(chosen, 0.95)
+    printed = systems.group_rows(chosen, 2)[1]
+    assert marked(printed["nGPD, texts"]) == marked(printed["nGPD against them"]) == [True]
+    few = systems.group_rows(systems.run(both, "Few", "de"), 2)[1]
+    assert marked(few["nGPD, texts"]) == [False] and systems.explained(few) == "" and rp.AGREE not in systems.verdict(
+        systems.run(both, "Few", "de"), 0.95)
+    assert "†" in tables.markdown(wide, "") and r"]$\dagger$" in tables.latex(wide, "", "t")
+
+
+def test_captions_of_systems_have_their_own_settings():
+    """Tables of systems have no R, and small groups have another interval."""
+    for path in sorted((ROOT / "notebooks/systems").glob("*.ipynb")):
+        code = "".join("".join(c["source"]) for c in json.loads(path.read_text())["cells"] if c["cell_type"] == "code")
+        assert "tables.settings" not in code, path.name
+        assert "systems.settings(r.study)" not in code, path.name                                     # without what the marks mean
+    assert "R:" not in systems.settings(STUDY) and "Jeffreys" in systems.settings(STUDY)
 
 
 def test_real_world_needs_a_country():
@@ -472,6 +553,27 @@ def test_real_world_needs_a_country():
     assert list(frame["group"]) == ["22", "71"] and list(printed["masculine %"]) == ["25.0", "75.0"]
     with pytest.raises(InputError, match="no gender counts of 'es'"):
         systems.real_world(given_, "es")
+
+
+def test_real_world_of_another_country_is_measured_there():
+    given_ = results(counts(*ONE, ("A", "S", "es", "s", "7126", 1, 0, 0, 0), ("A", "S", "de", "their", "7126", 0, 9, 0, 0)))
+    french = rp.labour_shares(LABOUR, "FRA")["share"]
+    frame, printed = systems.real_world(given_, "de", "FRA")
+    assert list(frame["group"]) == ["22", "71"] and set(frame["country"]) == {"FRA"} and set(frame["language"]) == {"de"}
+    assert frame["ngpd_masculine"].tolist() == approx([0.25 / french["22"] - 1, 0.75 / french["71"] - 1])
+    assert frame["reference"].tolist() != systems.real_world(given_, "de")[0]["reference"].tolist() and len(printed) == 2
+    pd.testing.assert_frame_equal(systems.real_world(given_, "de", "DEU")[0], systems.real_world(given_, "de")[0])
+    assert systems.real_world(given_, "es", "FRA")[0]["group"].tolist() == ["71"]                     # a language without a country
+    with pytest.raises(InputError, match="no labour figures for 'XYZ'.*AUT, CHE, .*FRA"):
+        systems.real_world(given_, "de", "XYZ")
+
+
+def test_figure_2_of_another_country_does_not_replace_the_committed_one():
+    assert systems.figure2_name("de") == systems.figure2_name("de", "DEU") == ("systems_figure2_de", False)
+    assert systems.figure2_name("de", "FRA") == ("systems_figure2_de_fra", True) != systems.figure2_name("fr", "FRA")
+    cells = json.loads((ROOT / "notebooks/systems/5_real_world.ipynb").read_text())["cells"]
+    code = "".join("".join(c["source"]) for c in cells if c["cell_type"] == "code")
+    assert "run=other" in code and "folder=r.study.run_outputs if other else None" in code and 'f"systems_figure2' not in code
 
 
 # one run

@@ -22,6 +22,7 @@ STEERED = ("their", "adjectives")            # subsets whose added words steer g
 MANY = 8                                     # unit groups with gendered text from which a group's interval resamples occupations
 RUN = GENDER_COUNTS[:4]                     # source, system, language, subset
 LABOUR = ROOT / "data" / "labour.csv"
+AGREE = "all occupations agree: the bootstrap interval of their share has no width and says nothing about other texts"
 
 
 def shares(masculine, feminine):
@@ -122,7 +123,7 @@ def groups(counts, level, references=None):
     -------
     DataFrame
         group, the four counts, unit_groups (with gendered text), without_reference (gendered segments left out), reference, p_masculine,
-        gpd, ngpd_masculine, ngpd_feminine, p_macro (mean over its unit groups).
+        gpd, ngpd_masculine, ngpd_feminine, p_macro (mean over its unit groups; like p_masculine, of gendered segments with a reference).
     """
     names, place, codes, reference = _places(counts, level, references)
     numbers = counts[COUNTS].to_numpy(float)
@@ -132,17 +133,17 @@ def groups(counts, level, references=None):
         return np.bincount(place, np.where(np.isfinite(values), values, 0), len(names))
 
     units, unit = np.unique(np.stack([place, codes]), axis=1, return_inverse=True)
-    unit_p = shares(*(np.bincount(unit, numbers[:, k], units.shape[1]) for k in (0, 1)))
+    unit_p, known_p = (shares(*(np.bincount(unit, numbers[:, k] * kept, units.shape[1]) for k in (0, 1))) for kept in (1, known))
     weight, m = pooled(both * known), pooled(numbers[:, 0] * known)
     unit_groups = np.bincount(units[0], ~np.isnan(unit_p), len(names)).astype(int)
     ref = np.divide(pooled(reference * both), weight, out=np.full(len(names), np.nan), where=weight > 0)
     p = shares(m, weight - m)
-    total = np.bincount(units[0], np.nan_to_num(unit_p), len(names))
+    total, many = (np.bincount(units[0], x, len(names)) for x in (np.nan_to_num(known_p), ~np.isnan(known_p)))
     return pd.DataFrame({
         "group": names, **{c: pooled(numbers[:, k]).astype(int) for k, c in enumerate(COUNTS)}, "unit_groups": unit_groups,
         "without_reference": pooled(both * ~known).astype(int), "reference": ref, "p_masculine": p, "gpd": gpd(p, ref),
         "ngpd_masculine": ngpd(p, ref), "ngpd_feminine": ngpd(1 - p, 1 - ref),
-        "p_macro": np.divide(total, unit_groups, out=np.full(len(names), np.nan), where=unit_groups > 0)})
+        "p_macro": np.divide(total, many, out=np.full(len(names), np.nan), where=many > 0)})
 
 
 def _places(counts, level, references):
@@ -221,6 +222,25 @@ def jeffreys(successes, n, confidence=0.95):
     return np.where(successes == 0, 0.0, low), np.where(successes == n, 1.0, high)
 
 
+def agree(share, low, high, kind):
+    """Whether all occupations behind a bootstrap interval agree, so that it says nothing about other texts (`AGREE`).
+
+    Parameters
+    ----------
+    share, low, high : array_like
+        The share of masculine; the interval, of the share or of nGPD.
+    kind : array_like of str
+        occupations or texts; the Jeffreys interval keeps a width.
+
+    Examples
+    --------
+    >>> agree([1.0, 1.0, 0.9], [1.0, 0.8, 0.7], [1.0, 1.0, 1.0], ["occupations", "texts", "occupations"]).tolist()
+    [True, False, False]
+    """
+    share, low, high = (np.asarray(x, float) for x in (share, low, high))
+    return (np.asarray(kind) == "occupations") & ((share == 0) | (share == 1) | (high - low < 1e-9))
+
+
 def system_table(counts, *, replicates, seed, confidence):
     """One row a run: system, language and subset of one source.
 
@@ -243,11 +263,12 @@ def system_table(counts, *, replicates, seed, confidence):
         whole = own.assign(isco=own["isco"].where(~unmapped, own["occupation"]))     # a block of its own, without a group
         table = groups(whole, 0)
         row, limits = table.iloc[0], intervals(whole, 0, replicates=replicates, seed=seed, confidence=confidence, table=table).iloc[0]
-        note = f"{unmapped.sum()} occupation{'s' if unmapped.sum() > 1 else ''} without an ISCO group" if unmapped.any() else ""
+        notes = [f"{unmapped.sum()} occupation{'s' if unmapped.sum() > 1 else ''} without an ISCO group" if unmapped.any() else "",
+                 AGREE if agree(row["p_masculine"], *limits[["low", "high", "interval"]]) else ""]
         rows.append({"system": system, "language": language, "source": source, "subset": subset, **{f"n_{c}": int(row[c]) for c in COUNTS},
                      "unit_groups": own.loc[~unmapped & (own["masculine"] + own["feminine"] > 0), "isco"].nunique(),
                      **{c: row[c] for c in ("p_masculine", "ngpd_masculine", "ngpd_feminine")},
-                     **{c: limits[c] for c in ("low", "high", "interval")}, "note": note})
+                     **{c: limits[c] for c in ("low", "high", "interval")}, "note": "; ".join(filter(None, notes))})
     return pd.DataFrame(rows, columns=SYSTEM_RUNS)
 
 
@@ -257,7 +278,7 @@ SYSTEM_GROUPS = [*RUN, "reference_kind", "level", "group", *COUNTS, "unit_groups
                  "ngpd_masculine", "ngpd_feminine", "p_macro", "low", "high", "interval"]
 
 
-def group_table(counts, labour, *, replicates, seed, confidence):
+def group_table(counts, labour, *, replicates, seed, confidence, countries=COUNTRIES):
     """Groups of levels 1 to 4 of every run, against 0.5 and against the labour statistics of the language's country.
 
     Parameters
@@ -268,6 +289,8 @@ def group_table(counts, labour, *, replicates, seed, confidence):
         As `read_labour` gives it.
     replicates, seed, confidence
         As in `intervals`.
+    countries : dict of str
+        Country whose figures go with a language.
 
     Returns
     -------
@@ -277,8 +300,8 @@ def group_table(counts, labour, *, replicates, seed, confidence):
     parts = []
     for key, own in counts[(counts["isco"] != "") & ~counts["subset"].isin(STEERED)].groupby(RUN, sort=False):
         kinds = {"normative": None}
-        if key[2] in COUNTRIES:
-            kinds[COUNTRIES[key[2]]] = labour_shares(labour, COUNTRIES[key[2]])["share"]
+        if key[2] in countries:
+            kinds[countries[key[2]]] = labour_shares(labour, countries[key[2]])["share"]
         for kind, references in kinds.items():
             for level in (1, 2, 3, 4):
                 table = groups(own, level, references)

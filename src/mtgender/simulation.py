@@ -13,7 +13,7 @@ All functions are pure; what they draw follows from a seed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
@@ -25,11 +25,12 @@ from mtgender.tables import ABSENT, fixed
 
 POPULATIONS = ("normal", "heavy tails", "observed")
 DF = 3                            # of `heavy tails`: the fewest whole ones with a variance
-SHARE = 0.1                       # of a family's runs that have an effect, where effects are sparse
+SHARE = 0.1                       # of a family's runs that have an effect (at least one), where effects are sparse
 POWER = 0.8
 SHARES = (0.5, 0.8, 0.95, 0.99)   # p of the simulated translation systems
 UNIT_GROUPS = (2, 4, 8, 16, 43)   # sizes of a group; the whole design comes on top
 PAPER_RUNS = "A028"               # the metrics paper's number of runs in data/published/metrics_paper.csv
+SIZES = {"simulations": 1000, "replicates": 999, "families": 4000}     # of the committed tables
 MANY_TEXTS = 20                   # about the mean of GAMBIT+ (8,771 texts of 436 unit groups; `python -m mtgender fetch`)
 
 
@@ -353,7 +354,8 @@ def adjusted_interval(values, level=0.95):
 
 COVERAGE = ["quantity", "design", "effect", "p", "groups", "interval", "truth", "nominal", "coverage", "coverage_low", "coverage_high",
             "width", "flat", "bias", "bias_error", "note"]
-AS_STUDIED = ("percentile", "Jeffreys on texts")        # what the study's own tables show; the others stand beside
+AS_STUDIED = ("percentile", "Jeffreys on texts")        # intervals that the study's own tables show; the others stand beside
+NOT_STUDIED = "percentile, not the study’s"             # of quantities that the study gives without one, or otherwise
 
 
 def _rows(quantity, where, truth, estimate, intervals, level, note="", **more):
@@ -367,7 +369,7 @@ def _rows(quantity, where, truth, estimate, intervals, level, note="", **more):
                "width": float(np.mean(high - low)), "flat": float(np.mean(high - low < 1e-9))}
 
 
-def mean_intervals(values, counts, level, transform=None):
+def mean_intervals(values, counts, level, transform=None, name="percentile"):
     """Estimate, percentile and BCa interval of means over blocks.
 
     Parameters
@@ -377,6 +379,8 @@ def mean_intervals(values, counts, level, transform=None):
     level : float
     transform : callable, optional
         Of the mean, like `np.abs`.
+    name : str
+        Of the percentile interval.
 
     Returns
     -------
@@ -386,7 +390,7 @@ def mean_intervals(values, counts, level, transform=None):
     change = transform or (lambda x: x)
     drawn, estimate = change(inference.bootstrap_means(values, counts)), change(values.mean(axis=0))
     bca = inference.bca_interval(drawn, estimate, change(inference.leave_one_out(values)), level)
-    return estimate, {"percentile": inference.percentile_interval(drawn, level), "BCa": bca}
+    return estimate, {name: inference.percentile_interval(drawn, level), "BCa": bca}
 
 
 def evaluator_coverage(plan, *, simulations, replicates, seed, level):
@@ -428,16 +432,19 @@ def evaluator_coverage(plan, *, simulations, replicates, seed, level):
                 if name == "S" and population == "normal":
                     rows += _rows("S, same occupations", population, effect + own.mean(axis=1), estimate, found, **more,
                                   note="target: the mean over the very occupations of the set, other texts")
-            rows += _rows("|S|", population, abs(effect), *mean_intervals(means, counts, level, np.abs), **more)
+            rows += _rows("|S|", population, abs(effect), *mean_intervals(means, counts, level, np.abs, NOT_STUDIED), **more)
             if own is not None:
                 target = folded_mean(effect, np.sqrt(plan.icc), df)
-                rows += _rows("mean |occupation mean|", population, target, *mean_intervals(np.abs(means), counts, level), **more,
-                              note="target: the same with texts without end")
+                rows += _rows("mean |occupation mean|", population, target, *mean_intervals(np.abs(means), counts, level, name=NOT_STUDIED),
+                              **more, note="target: the same with texts without end")
     return pd.DataFrame(rows, columns=COVERAGE)
 
 
 def range_coverage(plan, *, simulations, replicates, seed, level):
-    """Coverage for S% = 100 S / R, the range held fixed or found again in every replicate, simulated.
+    """Coverage for S% = 100 S / R, the range held fixed (as in the study) or found again in every replicate, simulated.
+
+    R is that of the simulated run (`range: run`). Where a study takes it over all languages of an evaluator, it is another R, with another
+    chance in it, that is not simulated.
 
     Parameters
     ----------
@@ -469,12 +476,13 @@ def range_coverage(plan, *, simulations, replicates, seed, level):
         low, high = (100 * x / width for x in inference.percentile_interval(inference.bootstrap_means(d.T, counts), level))
         again = 100 * inference.bootstrap_means(d.T, counts) / (_highest(top, counts) + _highest(-bottom, counts))
         estimate = 100 * d.mean(axis=1) / width
+        kept, again = {"percentile": (low, high)}, {NOT_STUDIED: inference.percentile_interval(again, level)}
         for name, target, found, note in (
-                ("S%, R fixed", 100 * effect / width, (low, high), "target: S in units of the range the sample happened to have"),
-                ("S%, R fixed, usual R", 100 * effect / usual, (low, high), "target: S in units of the range expected of such a sample"),
-                ("S%, R found again", 100 * effect / usual, inference.percentile_interval(again, level),
-                 "R from every replicate; target: S in units of the range expected of such a sample")):
-            rows += _rows(name, population, target, estimate, {"percentile": found}, level, note, effect=effect)
+                ("S%, R fixed", width, kept, "R of one run; target: S in units of the range the sample happened to have"),
+                ("S%, R fixed, usual R", usual, kept, "R of one run; target: S in units of the range expected of such a sample"),
+                ("S%, R found again", usual, again,
+                 "R of one run, from every replicate; target: S in units of the range expected of such a sample")):
+            rows += _rows(name, population, 100 * effect / target, estimate, found, level, note, effect=effect)
     return pd.DataFrame(rows, columns=COVERAGE)
 
 
@@ -830,7 +838,7 @@ def coverage_printed(frame):
             "Quantity": key[0], "Simulated population": key[1], "true S (sd of d)": fixed(key[2]), "p": fixed(key[3]),
             "unit groups": ABSENT if pd.isna(key[4]) else f"{key[4]:g}", "truth": fixed(first["truth"], 3),
             "bias": f"{fixed(first['bias'], 3)} ± {fixed(first['bias_error'], 3)}", "as in the study": texts.get("as in the study", ABSENT),
-            "BCa": texts.get("BCa", ABSENT), "Agresti–Min or effective texts":
+            NOT_STUDIED: texts.get(NOT_STUDIED, ABSENT), "BCa": texts.get("BCa", ABSENT), "Agresti–Min or effective texts":
             texts.get("Agresti–Min", texts.get("Jeffreys on effective texts", ABSENT)),
             "widths": " / ".join(fixed(w, 3) for w in [*own.loc[own["interval"].isin(AS_STUDIED), "width"], *other["width"]])})
     return pd.DataFrame(rows)
@@ -878,6 +886,7 @@ def write(study, plan, frames, *, simulations, replicates, families):
         Markdown of each table, by its name.
     """
     seed, level = f"seed {study.seed}", f"{100 * study.level:g}%"
+    other = " (range: run), not over all languages of an evaluator as in the study" if study.range == "evaluator" else ""
     captions = {
         "components": (components_printed, (
             "One-way random-effects analysis of variance of every run, by the method of moments. The metric runs' medians are what is "
@@ -887,8 +896,9 @@ def write(study, plan, frames, *, simulations, replicates, families):
             f"SIMULATED. Coverage (%, with 95% Monte Carlo interval) of {level} intervals for the value of a super-population from which "
             f"occupations and texts are drawn anew: {plan.occupations} occupations × {plan.texts} texts, {simulations} samples, "
             f"{replicates} bootstrap replicates, {seed}. As in the study: percentile over occupations; nGPD below {representation.MANY} "
-            "unit groups: Jeffreys on texts. S, A in sd of d, balance and error-free difference in points. Widths: means, in the order "
-            "of the columns.")),
+            "unit groups: Jeffreys on texts. Not the study’s: intervals of |S| and of the mean |occupation mean|, R found again. S%: R of "
+            f"a single run{other}. S, A in sd of d, balance and error-free difference in points. Widths: means, in the order of the "
+            "columns.")),
         "fdr": (fdr_printed, (
             f"SIMULATED. False discovery rate (with 95% Monte Carlo interval) of Benjamini–Hochberg at q = {study.q:g}: "
             f"{families} families, t-tests on {plan.occupations} occupation means, {seed}. Observed: occupations of this study drawn "
@@ -904,6 +914,11 @@ def write(study, plan, frames, *, simulations, replicates, families):
         tables.write(study, f"joint_{name}", frames[name], printed, caption)
         pages[f"joint_{name}"] = tables.markdown(printed, caption)
     return pages
+
+
+def beside(study, sizes):
+    """The study, with its tables and figures under its results unless it is simulated in the sizes of the committed ones (`SIZES`)."""
+    return replace(study, publish=study.publish and sizes == SIZES)
 
 
 def findings(folder):
@@ -937,9 +952,10 @@ def _fdr_sentence(rates):
     q, above = rates["q"].iloc[0], rates[rates["fdr_low"] > rates["q"]]
     kept = "stay at or below q within Monte Carlo error" if not len(above) else f"exceed q in {len(above)} of {len(rates)} designs"
     shape = ", independent or correlated as the languages of one evaluator are" if (rates["dependence"] != "independent").any() else ""
-    families = " and ".join(f"{n:g}" for n in dict.fromkeys(rates["runs"]))
+    families = " and ".join(f"{n:g} runs (none or {own['with_effect'].max():g} with an effect)"
+                            for n, own in rates.groupby("runs", sort=False))
     return (f"**False discoveries {kept}** (simulated): Benjamini–Hochberg at q = {q:g} gives rates of {_between(rates['fdr'], 3)} in "
-            f"families of {families} runs, with no effect or with {100 * SHARE:g} % of runs with one{shape}.")
+            f"families of {families}{shape}.")
 
 
 def _coverage_sentence(held):
@@ -954,7 +970,8 @@ def _coverage_sentence(held):
         lowest = errors.sort_values("coverage", kind="stable").iloc[0]
         text += f", in {_between(100 * errors['coverage'], 1)} % for the error-free difference (lowest where {lowest['note']})"
     usual = own[own["quantity"] == "S%, R fixed, usual R"]
-    text += f", in {_between(100 * usual['coverage'], 1)} % for S% if the chance in R, which is held fixed, is to be covered too"
+    text += (f", in {_between(100 * usual['coverage'], 1)} % for S% if the chance in R, which is held fixed, is to be covered too (R of a "
+             "single run, as with `range: run`; R over all languages of an evaluator was not simulated)")
     systems = held[(held["quantity"] == "nGPD") & (held["design"] == "unit groups redrawn") & (held["groups"] >= representation.MANY)]
     percentile, better = (systems[systems["interval"] == name] for name in ("percentile", "Jeffreys on effective texts"))
     largest = percentile["groups"] == percentile["groups"].max()
@@ -968,7 +985,7 @@ def _coverage_sentence(held):
 
 
 def _absolute_sentence(held):
-    null = held[(held["design"] == "normal") & (held["effect"] == 0) & (held["interval"] == "percentile")].set_index("quantity")
+    null = held[(held["design"] == "normal") & (held["effect"] == 0)].drop_duplicates("quantity").set_index("quantity")
     a, occupation, s = (null.loc[name] for name in ("A", "mean |occupation mean|", "|S|"))
     biased = "is unbiased" if abs(a["bias"]) <= 2 * a["bias_error"] else "is biased"
     return (f"**A {biased}, but it is not 0 where nothing is preferred** (simulated): it differs from the mean |d| of the "

@@ -38,10 +38,48 @@ PAPER_TYPES = {"statement": "Short statement", "report": "Brief news report", "n
                "conversation": "Short conversation", "story": "Short story", "presentation": "Short presentation"}
 
 
-def settings(study):
-    """The settings that captions of systems carry."""
-    return (f"Intervals: {100 * study.level:g}% percentile, occupation-block bootstrap, {study.replicates} replicates, seed {study.seed} "
+MARK = "†"
+
+
+def settings(study, printed=None):
+    """The settings that captions of systems carry, and of a printed table what its marks mean."""
+    text = (f"Intervals: {100 * study.level:g}% percentile, occupation-block bootstrap, {study.replicates} replicates, seed {study.seed} "
             f"(sensitivity to the weighting of occupations, not sampling of new texts); fewer than {MANY} unit groups: Jeffreys, on texts.")
+    return text if printed is None else f"{text} {explained(printed)}".strip()
+
+
+def _bootstrap(study):
+    return {"replicates": study.replicates, "seed": study.seed, "confidence": study.level}
+
+
+def limits(frame, low="low", high="high", share="p_masculine", factor=1, decimals=2):
+    """Intervals as printed, with a mark where all occupations agree (`representation.agree`).
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Has `low`, `high`, `share` and interval (what they are on).
+    low, high, share : str
+        Columns.
+    factor, decimals : int
+        100 and 1 for percent.
+
+    Returns
+    -------
+    list of str
+    """
+    flat = representation.agree(frame[share], frame[low], frame[high], frame["interval"])
+    return [interval(factor * a, factor * b, decimals) + MARK * int(k) for a, b, k in zip(frame[low], frame[high], flat)]
+
+
+def explained(printed):
+    """What the mark of `limits` means; empty where a printed table has none."""
+    return f"{MARK} {representation.AGREE}." if any(str(cell).endswith(f"]{MARK}") for cell in printed.to_numpy().ravel()) else ""
+
+
+def _estimates(frame):
+    """nGPD (masculine) with its interval as printed."""
+    return [f"{fixed(v)} {text}" if pd.notna(v) else ABSENT for v, text in zip(frame["ngpd_masculine"], limits(frame))]
 
 
 # Table 1, Tables 5 and 6: lengths
@@ -529,31 +567,35 @@ def table3(results, steered=False):
     by = [frame["source"], frame["subset"], frame["language"]]
     m, f = (marked(frame[f"ngpd_{side}"], by) for side in ("masculine", "feminine"))
     printed = pd.DataFrame({
-        "System": frame["system"], "Texts of": frame["source"] + (", " + frame["subset"] if steered else ""),
+        "System": frame["system"], "Texts of": frame["source"] + ", " + frame["subset"] if steered else texts_of(frame),
         "Language": [language_name(c) for c in frame["language"]], "texts": texts.astype(str),
         "unit groups": frame["unit_groups"].astype(str),
         "not clear %": [fixed(100 * _ratio(n, t), 1) for n, t in zip(frame["n_not_clear"], texts)],
-        "nGPD masculine": [_mark(fixed(v), k) + (f" {interval(a, b)}" if pd.notna(a) else "") for v, k, a, b in
-                           zip(frame["ngpd_masculine"], m, frame["low"], frame["high"])],
+        "nGPD masculine": [_mark(fixed(v), k) + (f" {text}" if text != ABSENT else "") for v, k, text in
+                           zip(frame["ngpd_masculine"], m, limits(frame))],
         "nGPD feminine": [_mark(fixed(v), k) for v, k in zip(frame["ngpd_feminine"], f)], "interval": frame["interval"].replace("", ABSENT),
         "note": frame["note"]})
     return frame, printed
 
 
+def texts_of(frame):
+    """Source of every row of a frame with source, system, language, subset; the subset too where the frame has several of a run."""
+    several = frame.groupby(["source", "system", "language"])["subset"].transform("nunique") > 1
+    return frame["source"].where(~several, frame["source"] + ", " + frame["subset"])
+
+
 def run_names(frame):
-    """`DeepL DE (WiBeMT)` for every row of a frame with system, language, source."""
+    """`DeepL DE (WiBeMT)` for every row of a frame with source, system, language, subset; see `texts_of`."""
     return [f"{system} {language.upper()} ({source})" for system, language, source in
-            zip(frame["system"], frame["language"], frame["source"])]
+            zip(frame["system"], frame["language"], texts_of(frame))]
 
 
 def majors(results):
-    """nGPD against 0.5 by ISCO-08 major group, one column a run."""
+    """nGPD against 0.5 by ISCO-08 major group, one column a run (and subset, where it has several)."""
     frame = results.system_groups
     frame = frame[(frame["reference_kind"] == "normative") & (frame["level"] == 1)].reset_index(drop=True)
     frame = frame.assign(title=[isco.title(g) for g in frame["group"]], run=run_names(frame))
-    cells = [f"{fixed(v)} {interval(a, b)}" if pd.notna(v) else ABSENT
-             for v, a, b in zip(frame["ngpd_masculine"], frame["low"], frame["high"])]
-    wide = frame.assign(cell=cells).pivot(index=["group", "title"], columns="run", values="cell").fillna(ABSENT)
+    wide = frame.assign(cell=_estimates(frame)).pivot(index=["group", "title"], columns="run", values="cell").fillna(ABSENT)
     return frame, wide[list(dict.fromkeys(frame["run"]))].reset_index().rename(columns={"group": "ISCO", "title": "Major group"})
 
 
@@ -679,8 +721,7 @@ def text_types(results, genders=None):
         A row a run and text type, and one for all types; shares (fractions) are of the texts that are not excluded. Empty without labels.
     """
     genders = results.genders if genders is None else genders
-    study, rows = results.study, []
-    given = {"replicates": study.replicates, "seed": study.seed, "confidence": study.level}
+    given, rows = _bootstrap(results.study), []
     for (system, language), own in genders.groupby(["system", "language"], sort=False):
         for kind in [*(t for t in TEXT_TYPES if t in set(own["text_type"])), "all"]:
             part = own if kind == "all" else own[own["text_type"] == kind]
@@ -696,13 +737,10 @@ def text_types(results, genders=None):
     printed = pd.DataFrame({
         "System": frame["system"], "Language": [language_name(c) for c in frame["language"]], "Text type": frame["text_type"],
         "texts": frame["texts"].astype(str),
-        **{f"{g.replace('_', ' ')} %": [_percent(*row) for row in zip(frame[g], frame[f"{g}_low"], frame[f"{g}_high"])] for g in SHOWN},
+        **{f"{g.replace('_', ' ')} %": [ABSENT if pd.isna(v) else f"{fixed(100 * v, 1)} {text}" for v, text in zip(
+            frame[g], limits(frame, f"{g}_low", f"{g}_high", g, 100, 1))] for g in SHOWN},
         "excluded": frame["excluded"].astype(str), "interval": frame["interval"].replace("", ABSENT)})
     return frame, printed
-
-
-def _percent(value, low, high):
-    return ABSENT if pd.isna(value) else f"{fixed(100 * value, 1)} {interval(100 * low, 100 * high, 1)}"
 
 
 # Table 9: both ends
@@ -719,9 +757,9 @@ def ends(groups, n=5):
     Returns
     -------
     DataFrame
-        side, isco, title, ngpd (of the side), texts (gendered), tied. Fewer than n where the others lie on the other side. Ties are ordered
-        by the number of gendered texts, then by code; `tied` counts the unit groups that share value and number with the last one
-        shown but are not.
+        side, isco, title, ngpd (of the side), texts (gendered), tied. Fewer than n where the others are even or lie on the other side. Ties
+        are ordered by the number of gendered texts, then by code; `tied` counts the unit groups that share value and number with the last
+        one shown but are not.
     """
     own = groups[(groups["reference_kind"] == "normative") & (groups["level"] == 4) & groups["p_masculine"].notna()]
     own = own.assign(texts=own["masculine"] + own["feminine"])
@@ -729,7 +767,7 @@ def ends(groups, n=5):
     for side in ("masculine", "feminine"):
         column = f"ngpd_{side}"
         ordered = own.assign(same=own[column].round(9)).sort_values(["same", "texts", "group"], ascending=[False, False, True])
-        ordered = ordered[ordered["same"] >= 0]
+        ordered = ordered[ordered["same"] > 0]
         shown = ordered.head(n)
         tied = ordered.merge(shown.tail(1)[["same", "texts"]]).shape[0] - shown.merge(shown.tail(1)[["same", "texts"]]).shape[0]
         rows += [(side, row["group"], isco.title(row["group"]), row[column], int(row["texts"]), tied) for _, row in shown.iterrows()]
@@ -742,15 +780,17 @@ def extremes(results, n=5):
     Returns
     -------
     frame, printed : DataFrame
+        A run with several subsets has each of them, and the frame a column for it; runs without a group at either end are left out.
     """
-    keys = ["system", "language", "source"]
-    parts = [ends(own, n).assign(**dict(zip(keys, key))) for key, own in results.system_groups.groupby(keys, sort=False)]
+    groups = results.system_groups.assign(label=texts_of(results.system_groups))
+    keys = ["system", "language", "source", *(["subset"] if (groups["label"] != groups["source"]).any() else []), "label"]
+    parts = [ends(own, n).assign(**dict(zip(keys, key))) for key, own in groups.groupby(keys, sort=False)]
     columns = [*keys, "side", "isco", "title", "ngpd", "texts", "tied"]
     frame = pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
-    rows = [(system, language_name(language), source, *(_listed(own[own["side"] == side]) for side in ("masculine", "feminine")))
-            for (system, language, source), own in frame.groupby(keys, sort=False)]
-    return frame, pd.DataFrame(rows, columns=["System", "Language", "Texts of", "most masculine (nGPD masculine; texts)",
-                                              "most feminine (nGPD feminine; texts)"])
+    rows = [(system, language_name(language), label, *(_listed(own[own["side"] == side]) for side in ("masculine", "feminine")))
+            for (system, language, label), own in frame.groupby(["system", "language", "label"], sort=False)]
+    return frame.drop(columns="label"), pd.DataFrame(rows, columns=[
+        "System", "Language", "Texts of", "most masculine (nGPD masculine; texts)", "most feminine (nGPD feminine; texts)"])
 
 
 def _listed(part):
@@ -771,7 +811,7 @@ def real_world(results, language, country=""):
     results : Results
     language : str
     country : str
-        ISO 3166 code; empty: the language's own.
+        ISO 3166 code; empty: the language's own. Another one is measured here, not by `inference`.
 
     Returns
     -------
@@ -781,22 +821,35 @@ def real_world(results, language, country=""):
     Raises
     ------
     InputError
-        If the language has no run or no country.
+        If the language has no run or no country, or the country no labour figures.
     """
-    country = country or COUNTRIES.get(language, "")
-    frame = results.system_groups
-    frame = frame[(frame["language"] == language) & (frame["level"] == 2) & (frame["reference_kind"] == country)
-                  & frame["ngpd_masculine"].notna()].reset_index(drop=True)
+    country, frame = country or COUNTRIES.get(language, ""), results.system_groups
+    if country != COUNTRIES.get(language, ""):
+        frame = representation.group_table(select(results.gender_counts, language=language), representation.read_labour(),
+                                           countries={language: country}, **_bootstrap(results.study))
+    frame = select(frame, language=language, level=2, reference_kind=country)
+    frame = frame.assign(title=[isco.title(g) for g in frame["group"]], run=run_names(frame), country=country)
+    frame = frame[frame["ngpd_masculine"].notna()].reset_index(drop=True)
     if not len(frame):
         raise InputError(f"no gender counts of {language!r} with labour figures of {country or 'a country'}", path=results.study.path)
-    frame = frame.assign(title=[isco.title(g) for g in frame["group"]], run=run_names(frame), country=country)
     printed = pd.DataFrame({
         "ISCO": frame["group"], "Group": frame["title"], "System": frame["run"],
         "texts": (frame["masculine"] + frame["feminine"]).astype(str),
         "masculine %": [fixed(100 * v, 1) for v in frame["p_masculine"]], "men at work %": [fixed(100 * v, 1) for v in frame["reference"]],
-        "nGPD masculine": [f"{fixed(v)} {interval(a, b)}" for v, a, b in zip(frame["ngpd_masculine"], frame["low"], frame["high"])],
-        "interval": frame["interval"]})
+        "nGPD masculine": _estimates(frame), "interval": frame["interval"]})
     return frame, printed
+
+
+def figure2_name(language, country=""):
+    """File name of Figure 2, and whether it is of another country than the language's own: that one is no part of the committed tables.
+
+    Examples
+    --------
+    >>> figure2_name("de"), figure2_name("de", "DEU"), figure2_name("de", "FRA")
+    (('systems_figure2_de', False), ('systems_figure2_de', False), ('systems_figure2_de_fra', True))
+    """
+    other = country not in ("", COUNTRIES.get(language))
+    return f"systems_figure2_{language}" + f"_{country.lower()}" * other, other
 
 
 # one run: the audit card
@@ -861,7 +914,7 @@ def run(results, system, language, source=""):
         refused = select(results.runs, label=system, language=language, status="refused", kind="translations")
         if len(refused):
             raise InputError(refused.iloc[0]["problem"])
-        known = ", ".join(dict.fromkeys(run_names(results.system_runs)))
+        known = ", ".join(run_names(results.system_runs.drop_duplicates(["source", "system", "language"])))
         raise InputError(f"no run of {system!r} in {language!r}{f' on texts of {source!r}' if source else ''}", path=results.study.path,
                          hint=f"Runs: {known}")
     if len(sources) > 1:
@@ -875,9 +928,10 @@ def run(results, system, language, source=""):
     if len(plain) == 1:
         row = plain.iloc[0]
     else:                                                     # several subsets are one run here: pooled, measured again
-        given = {"replicates": results.study.replicates, "seed": results.study.seed, "confidence": results.study.level}
+        given = _bootstrap(results.study)
         pooled = select(results.gender_counts, **key)
         pooled = pooled[pooled["subset"].isin(plain["subset"])].assign(subset=" + ".join(plain["subset"]))
+        pooled = pooled.groupby([*representation.RUN, "occupation", "isco"], sort=False, as_index=False)[representation.COUNTS].sum()
         row = representation.system_table(pooled, **given).iloc[0]
         groups = representation.group_table(pooled, representation.read_labour(), **given)
     own = source == results.study.pairs.name                  # translations of the study's own texts, with a card
@@ -939,12 +993,12 @@ def card(chosen, level):
     """
     rows = [chosen.row, *(row for _, row in chosen.steered.iterrows() if row["subset"] != chosen.row["subset"])]
     lines = []
-    for row in rows:
+    for row, text in zip(rows, limits(pd.DataFrame(rows))):
         m, f, silent, out = (int(row[f"n_{c}"]) for c in representation.COUNTS)
         n = m + f + silent
         lines.append([row["subset"] + (" (steers gender)" if row["subset"] in STEERED else ""), str(n + out), str(m), str(f),
                       f"{silent} ({fixed(100 * _ratio(silent, n), 1)} %)", str(out), fixed(100 * row["p_masculine"], 1),
-                      fixed(row["ngpd_masculine"]), interval(row["low"], row["high"]), row["interval"] or ABSENT])
+                      fixed(row["ngpd_masculine"]), text, row["interval"] or ABSENT])
     return pd.DataFrame(lines, columns=["Texts", "all", "masculine", "feminine", "not clear", "excluded", "masculine %", "nGPD",
                                         f"{100 * level:g}% interval", "on"])
 
@@ -966,11 +1020,12 @@ def group_rows(chosen, level):
     printed : DataFrame
     """
     own = chosen.groups[chosen.groups["level"] == level]
-    frame = select(own, reference_kind="normative").reset_index(drop=True)
-    labour = select(own, reference_kind=COUNTRIES.get(chosen.language, "-")).rename(columns={
+    frame, labour = (select(own, reference_kind=kind) for kind in ("normative", COUNTRIES.get(chosen.language, "-")))
+    labour = labour.assign(against=_estimates(labour)).rename(columns={
         "ngpd_masculine": "ngpd_labour", "low": "labour_low", "high": "labour_high"})
-    frame = frame.drop(columns="reference").merge(labour[["group", "reference", "ngpd_labour", "labour_low", "labour_high"]], on="group",
-                                                  how="left")
+    frame = frame.drop(columns="reference").merge(
+        labour[["group", "reference", "ngpd_labour", "labour_low", "labour_high", "against"]], on="group", how="left")
+    against, estimates = [x if isinstance(x, str) else ABSENT for x in frame["against"]], _estimates(frame)
     frame["ngpd_macro"] = representation.ngpd(frame["p_macro"], representation.NORMATIVE)
     frame.insert(0, "title", [isco.title(g) for g in frame["group"]])
     frame = frame[["group", "title", *representation.COUNTS, "unit_groups", "p_masculine", "p_macro", "ngpd_masculine", "low", "high",
@@ -978,13 +1033,11 @@ def group_rows(chosen, level):
     printed = pd.DataFrame({
         "ISCO": frame["group"], "Group": frame["title"], "m / f": [f"{a} / {b}" for a, b in zip(frame["masculine"], frame["feminine"])],
         "not clear": frame["not_clear"].astype(str), "unit groups": frame["unit_groups"].astype(str),
-        "nGPD, texts": [f"{fixed(v)} {interval(a, b)}" if pd.notna(v) else ABSENT for v, a, b in
-                        zip(frame["ngpd_masculine"], frame["low"], frame["high"])],
-        "mean of unit groups": [fixed(v) for v in frame["ngpd_macro"]], "interval": frame["interval"].replace("", ABSENT)})
+        "nGPD, texts": estimates, "mean of unit groups": [fixed(v) for v in frame["ngpd_macro"]],
+        "interval": frame["interval"].replace("", ABSENT)})
     if frame["reference"].notna().any():
         printed["men at work %"] = [fixed(100 * v, 1) for v in frame["reference"]]
-        printed["nGPD against them"] = [f"{fixed(v)} {interval(a, b)}" if pd.notna(v) else ABSENT for v, a, b in
-                                        zip(frame["ngpd_labour"], frame["labour_low"], frame["labour_high"])]
+        printed["nGPD against them"] = against
     return frame, printed
 
 
