@@ -104,7 +104,7 @@ rule prepare:
 rule infer:
     """One seeded bootstrap and all tests, for all runs together."""
     input:
-        PREPARED, MEASURE, "data/labour.csv",
+        PREPARED, MEASURE, STUDY_FILES, "data/labour.csv",
     output:
         INFERRED, DIGESTS,
     shell:

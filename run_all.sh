@@ -7,6 +7,7 @@
 #   ./run_all.sh --check                make every table in results/check and compare with the committed ones
 #   ./run_all.sh --rescore [--accept]   make the committed scores and annotations again; say what differs; replace them
 #   ./run_all.sh --lab                  open JupyterLab on the notebooks
+#   ./run_all.sh --environment producers | llm-judge | gemma | neural | slurm      what evaluators or a cluster need beside
 #   ./run_all.sh [STUDY] scored | annotated | translated         the study's producers, a job each language, into results/<study>/produced
 #   ./run_all.sh [STUDY] --profile profiles/slurm                on a cluster
 #   --verbose                           show all that Snakemake says
@@ -15,36 +16,62 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
 . src/environment.sh
 
-study=studies/occupairs.yaml mode=run accept=() options=() targets=() verbose='' plain='' given_cores='' as_it_is='' dry=''
-first=1
+study=studies/occupairs.yaml mode=run accept=() options=() targets=() settings=() verbose='' plain='' given_cores='' as_it_is='' dry='' extra=''
+chosen='' in_settings='' before=''
 for argument in "$@"; do
+    case $in_settings$argument in
+        1-*) ;;
+        1*=*) settings+=("$argument"); continue ;;
+    esac
+    in_settings=''
     case $argument in
         -h | --help) sed -n '2,/^set/p' run_all.sh | sed '$d; s/^# \{0,1\}//'; exit 0 ;;
         --check | --rescore | --lab) mode=${argument#--} ;;
+        --environment) mode=environment ;;
         --accept) accept=(--accept) ;;
         --verbose) verbose=1 ;;
         --plain) plain=1 ;;
-        *.yaml | *.yml) if [ -n "$first" ]; then study=$argument; else options+=("$argument"); fi ;;
+        *.yaml | *.yml)                           # the study, unless an option before it takes a value
+            case $before in
+                '' | --check | --rescore | --lab | --accept | --verbose | --plain | -[nkpFt] | --dry-run | --keep-going | --forceall | --touch)
+                    [ -z "$chosen" ] || fail "two studies: $study and $argument"
+                    study=$argument chosen=1 ;;
+                *) options+=("$argument") ;;
+            esac ;;
         scored | annotated | translated) targets+=("$argument") ;;
+        -C | --config) in_settings=1 ;;
+        --config=*) in_settings=1; settings+=("${argument#--config=}") ;;
         -j* | --jobs* | -c* | --cores*) given_cores=1; options+=("$argument") ;;
         --profile* | --executor*) given_cores=1 plain=1; options+=("$argument") ;;          # other machines do not reach the server here
         -n | --dry-run | --dryrun) dry=1 plain=1 as_it_is=1; options+=("$argument") ;;
         -R | --forcerun* | -F | --forceall | -t | --touch) as_it_is=1; options+=("$argument") ;;
-        *) options+=("$argument") ;;
+        *) if [ "$mode" = environment ] && [ -z "$extra" ]; then extra=$argument; else options+=("$argument"); fi ;;
     esac
-    first=''
-    case $argument in --check | --verbose | --plain) first=1 ;; esac
+    case $argument in -*) before=$argument ;; *) before='' ;; esac
 done
 [ ${#accept[@]} -eq 0 ] || [ "$mode" = rescore ] || fail "--accept goes with --rescore"
 
+if [ "$mode" = environment ]; then
+    case $extra in
+        producers | llm-judge | gemma) make_environment .venv-producers requirements-producers.lock ;;
+    esac
+    case $extra in
+        producers) ;;
+        llm-judge | gemma) make_environment .venv-producers "requirements-$extra.lock" ;;
+        neural) make_environment .venv-neural requirements-neural.lock ;;
+        slurm) make_environment .venv requirements.lock; make_environment .venv requirements-slurm.lock ;;
+        *) fail "no environment '$extra'; there are producers, llm-judge, gemma, neural, slurm" ;;
+    esac
+    exit 0
+fi
 if [ "$mode" = lab ]; then
     make_environment .venv-lab requirements-lab.lock
     say "opening JupyterLab"
-    exec .venv-lab/bin/jupyter lab --notebook-dir=notebooks "${options[@]}"
+    exec .venv-lab/bin/jupyter lab --notebook-dir=notebooks ${options[@]+"${options[@]}"}
 fi
 if [ "$mode" = rescore ]; then
     make_environment .venv-producers requirements-producers.lock
-    exec .venv-producers/bin/python -m mtgender rescore "$study" "${accept[@]}" "${options[@]}"
+    exec .venv-producers/bin/python -m mtgender rescore "$study" ${accept[@]+"${accept[@]}"} ${options[@]+"${options[@]}"}
 fi
 
 make_environment .venv requirements.lock
@@ -56,7 +83,6 @@ export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 if [ "$mode" = check ]; then
     mkdir -p results
     printf 'extends: "%s"\nname: check\npublish: false\n' "$(cd "$(dirname "$study")" && pwd)/$(basename "$study")" >results/check.yaml
-    rm -rf results/check
     study=results/check.yaml
 fi
 
@@ -76,6 +102,7 @@ print(loaded.results.name, newer, "yes" if loaded.translations else "no")
 PY
 )
 [ -n "$name" ] || exit 2
+[ "$mode" != check ] || newer=none                # all is made again
 mkdir -p "results/$name" || fail "results/$name cannot be written"
 
 # Translations without the genders of their occupations: a detector goes first (a producer, in an environment of its own).
@@ -110,6 +137,7 @@ tidy() {
 }
 trap tidy EXIT
 trap 'say "stopped; call again to go on"; stop; exit 130' INT TERM HUP
+if [ "$mode" = check ]; then find results/check -mindepth 1 ! -name .running -delete 2>/dev/null; fi
 find "results/$name" -name '.*.part' -type f -delete 2>/dev/null
 others=0
 for running in results/*/.running; do
@@ -120,6 +148,7 @@ if [ $others = 0 ] && [ -n "$(ls .snakemake/locks 2>/dev/null)" ]; then
     say "clearing the lock of a run that was killed"
     snakemake --unlock --config study="$study" >/dev/null 2>&1
 fi
+[ $others = 1 ] || find tables figures docs/reading -name '.*.part' -type f -delete 2>/dev/null
 
 # Snakemake's report as one line a job: done/total, elapsed, rule and run; what programs say themselves goes through.
 show() {
@@ -149,7 +178,8 @@ show() {
     done
 }
 snakemake_() {
-    local options_=("$@" --config study="$study" --keep-going --rerun-incomplete --max-checksum-file-size 1GB "${options[@]}")
+    local options_=("$@" --config ${settings[@]+"${settings[@]}"} study="$study" --keep-going --rerun-incomplete
+        --max-checksum-file-size 1GB "${options[@]}")
     if [ -n "$verbose" ]; then snakemake "${options_[@]}"; else snakemake "${options_[@]}" --quiet host 2>&1 | show; fi
     return "${PIPESTATUS[0]}"
 }
@@ -162,7 +192,7 @@ work() {
 
 say "study $study → results/$name"
 [ ${#targets[@]} -gt 0 ] || [ -n "$dry" ] || [ "$newer" = no ] || touch "results/$name/.began"
-[ -n "$given_cores" ] || options=(--cores "$(cores)" "${options[@]}")
+[ -n "$given_cores" ] || options=(--cores "$(cores)" ${options[@]+"${options[@]}"})
 if [ ${#targets[@]} -gt 0 ]; then
     plain=1
     make_environment .venv-producers requirements-producers.lock
@@ -192,7 +222,7 @@ fi
 slowest=(--slowest 5)
 [ "$mine" -nt "results/$name/manifest.json" ] && slowest=()                # nothing was made
 if [ $status != 0 ] || [ "$newer" != no ] || [ ${#slowest[@]} -gt 0 ]; then
-    python -m mtgender report "$study" "${slowest[@]}" || status=1
+    python -m mtgender report "$study" ${slowest[@]+"${slowest[@]}"} || status=1
 fi
 if [ $status != 0 ]; then
     head -c 1000000 /dev/zero 2>/dev/null >"results/$name/.room" || say "no space is left for results/$name"

@@ -28,15 +28,15 @@ if [ -n "$all" ]; then
     status=0
     make_environment .venv-neural requirements-neural.lock &          # the largest download, while the others are tested
     neural=$!
-    pytest -n "$(cores)" --dist loadfile --no-loadscope-reorder "${options[@]}" || status=$?
+    pytest -n "$(cores)" --dist loadfile --no-loadscope-reorder ${options[@]+"${options[@]}"} || status=$?
     say "pytest, producers"
     .venv-producers/bin/python -m pytest -o addopts=-ra tests/test_producers.py tests/test_producer_adapters.py \
-        tests/test_translators.py tests/test_few_shot.py tests/test_generate.py tests/test_llm_detector.py -k "not translators or language_model" "${options[@]}" || status=$?
+        tests/test_translators.py tests/test_few_shot.py tests/test_generate.py tests/test_llm_detector.py -k "not translators or language_model" ${options[@]+"${options[@]}"} || status=$?
     wait "$neural" || say "no .venv-neural: the tests of COMET and MetricX are skipped"
     say "pytest, neural metrics"
     [ ! -x .venv-neural/bin/pytest ] || .venv-neural/bin/python -m pytest -o addopts=-ra tests/test_neural.py \
-        tests/test_translators.py -k neural "${options[@]}" || status=$?
+        tests/test_translators.py -k neural ${options[@]+"${options[@]}"} || status=$?
     exit $status
 else
-    pytest -n "$(cores)" --dist loadfile --no-loadscope-reorder -m "not slow" "${options[@]}"
+    pytest -n "$(cores)" --dist loadfile --no-loadscope-reorder -m "not slow" ${options[@]+"${options[@]}"}
 fi

@@ -139,8 +139,15 @@ def test_a_notebook_needs_one_parameters_cell(tmp_path, cells):
 
 
 def test_every_notebook_takes_study_first():
-    for path in study.Path(cli.__file__).parents[2].glob("notebooks/**/*.ipynb"):
+    notebooks = list((study.ROOT / "notebooks").glob("**/*.ipynb"))
+    assert len(notebooks) == 19
+    for path in notebooks:
         assert cli.notebook_parameters(path)[0] == "study", path
+
+
+def test_committed_files_are_not_replaced_by_their_first_rows(call):
+    status, _, error = call("rescore", "--accept", "--limit", "5")
+    assert status == 2 and error == "mtgender: --accept would replace whole files by their first rows. Leave --limit out\n"
 
 
 def test_report_names_notebook_and_cell_that_failed(call, mini_study):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -44,7 +45,9 @@ def test_everything_is_made(study):
     assert list(runs["system"]) == ["e5-cosine", "wordfreq-zipf", "source-length"] and set(runs["n"]) == {36}
     assert list(runs["significant"] != "") == [True, False, False]
     assert {p.suffix for p in (results / "tables").glob("metrics_table2.*")} == {".csv", ".md", ".tex"}
-    assert (results / "site/index.html").is_file() and (results / "reading/00_overview.md").is_file()
+    assert (results / "site/index.html").is_file()
+    source = re.search(r"Executed copy of \[.*\]\((.*)\)", (results / "reading/00_overview.md").read_text())[1]
+    assert (results / "reading" / source).resolve() == ROOT / "notebooks/00_overview.ipynb"
 
 
 def test_manifest_tells_what_was_run(study):
@@ -67,6 +70,30 @@ def test_dry_run_makes_nothing_but_names_the_jobs(study):
     path, results, _ = study
     output = run_all(path, "-n", "--forcerun", "metrics_7_coverage", check=0)
     assert "metrics_7_coverage" in output
+
+
+def test_the_study_stays_the_study_whatever_else_is_configured(study):
+    """Snakemake heeds its last --config only; the study may stand anywhere among the options."""
+    path, results, _ = study
+    for arguments in ((path, "--config", "producers=comet", "languages=de"), ("-k", path, "--config=a=b"),
+                      ("-j", "1", path, "-C", "study=x")):
+        output = run_all("--verbose", "--summary", *arguments, check=0)
+        assert f"results/{results.name}/site/index.html" in output and "results/occupairs" not in output
+    output = run_all(path, path, check=1)
+    assert f"mtgender: two studies: {path} and {path}" in output
+
+
+def test_a_changed_setting_is_inferred_again_even_if_the_run_after_it_was_stopped(study):
+    path, results, _ = study
+    text = path.read_text()
+    try:
+        path.write_text(text.replace('"replicates": 200', '"replicates": 210'))
+        command = f"PATH=$PWD/.venv/bin:$PATH snakemake --cores 1 --config study={path} -- results/{results.name}/prepared/runs.csv"
+        subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, check=True)                # prepare alone
+        assert re.search(r"^ +infer ", run_all(path, "-n", check=0), re.M)
+    finally:
+        path.write_text(text)
+        run_all(path, check=0)
 
 
 def test_a_refused_run_leaves_the_others(study, tmp_path):

@@ -15,7 +15,6 @@ import json
 import os
 import platform
 import re
-import shutil
 import subprocess
 import sys
 import urllib.parse
@@ -86,7 +85,7 @@ def export(args):
     for code in languages:
         if code not in chosen.languages:
             raise InputError(f"language {code!r} is not in the study", path=chosen.path, hint=f"It has {', '.join(chosen.languages)}")
-        pairs = data.read_pairs(chosen.pairs, code)
+        pairs = formats.study_pairs(chosen, code)
         if args.format == "wmt25":
             path = args.out / f"{chosen.pairs.name}.en-{code}.tsv"
             text = "\n".join("\t".join(row) for row in [formats.WMT25_TEXTS, *formats.wmt25_texts(pairs, code, chosen.pairs.name)
@@ -157,15 +156,17 @@ def _produce(kind, chosen, name, languages, out, limit=None, options=None, refer
         raise InputError("the study has no texts with a neutral variant", path=chosen.path, hint="neutral: {path: folder, languages: [de]}")
     for code in languages or (chosen.neutral["languages"] if neutral else chosen.languages):
         pairs = (data.read_neutral(chosen.neutral["path"], code, data.read_source(chosen.pairs)) if neutral
-                 else data.read_pairs(chosen.pairs, code))
+                 else formats.study_pairs(chosen, code))
         if kind == "annotations":
             made = producers.annotate_language(name, code, pairs, out, limit=limit, options=options)
         else:
             texts = data.read_texts(references / f"{code}.tsv", pairs["segment_id"]) if references else None
             made = producers.score_language(name, code, pairs, out, limit=limit, options=options, references=texts)
             if not limit and not neutral and not (options or {}).get("repeat"):
-                producers.validate_language(name, code, pairs, out, options=options, references=texts)
+                if not producers.validate_language(name, code, pairs, out, options=options, references=texts)[0]:
+                    print(f"{name} ({code}): these texts allow no validity test, so the card names no role")
         print(f"{display_path(made.path)}: {made.n} pairs")
+    return made.path
 
 
 def _options(args, *names):
@@ -236,7 +237,7 @@ def detect(args):
         try:
             texts = data.read_translations(chosen.translations[system].file(code), source, chosen.allow_partial)
             frame = source.merge(texts, on="segment_id")
-            if not args.again and detection.up_to_date(path, frame, name):
+            if not args.again and detection.up_to_date(path, frame, name, options):
                 continue
             if args.pending:
                 print(f"{system} ({code})")
@@ -253,31 +254,46 @@ def detect(args):
 def rescore(args):
     """make the committed scores and annotations again and say what differs"""
     from mtgender import producers
+    from mtgender.producers.run import read_card
+    from mtgender.producers.validity import accept
+    if args.accept and args.limit:
+        raise InputError("--accept would replace whole files by their first rows", hint="Leave --limit out")
     chosen = study.load(args.study)
-    out, counts = ROOT / "results" / "rescore", {"the same": 0, "different": 0, "skipped": 0}
-    for kind, registry in (("scores", producers.EVALUATORS), ("annotations", producers.ANNOTATORS)):
-        for name, code in chosen.runs(kind):
-            try:
-                if name not in registry:
-                    raise InputError("not made by this project")
-                _produce(kind, chosen, name, [code], out / kind, args.limit)
-            except InputError as error:
-                print(f"{name} ({code}): skipped: {error}")
-                counts["skipped"] += 1
-                continue
-            committed = getattr(chosen, kind)[name].file(code)
-            made = out / kind / name / committed.name
-            problem = _compare_produced(committed, made, kind)
-            print(f"{name} ({code}): {problem or 'the same'}")
-            counts["different" if problem else "the same"] += 1
-            if args.accept and problem:
-                for file in (made, *(made.parent / f for f in ("card.yaml", "validity.csv"))):
-                    if file.is_file():
-                        committed.parent.mkdir(parents=True, exist_ok=True)
-                        shutil.copyfile(file, committed.parent / file.name)
-                print(f"{name} ({code}): committed file replaced")
+    out, counts, changed = ROOT / "results" / "rescore", {"the same": 0, "different": 0, "skipped": 0}, []
+    for kind, name, code, committed in _committed_files(chosen):
+        registry = producers.EVALUATORS if kind == "scores" else producers.ANNOTATORS
+        repeat, neutral = re.fullmatch(r".*\.r([0-9]+)\.tsv", committed.name), committed.parent.name == "neutral"
+        shown = f"{name} ({code}{', neutral' if neutral else ''}{f', repeat {repeat[1]}' if repeat else ''})"
+        try:
+            if name not in registry:
+                raise InputError("not made by this project")
+            card = read_card(committed.parent / "card.yaml") if repeat else {}
+            options = {"repeat": int(repeat[1]), "temperature": card.get("drop", card.get("temperature"))} if repeat else None
+            made = _produce(kind, chosen, name, [code], out / kind, args.limit, options, neutral=neutral)
+        except InputError as error:
+            print(f"{shown}: skipped: {error}")
+            counts["skipped"] += 1
+            continue
+        problem = _compare_produced(committed, made, kind)
+        print(f"{shown}: {problem or 'the same'}", flush=True)
+        counts["different" if problem else "the same"] += 1
+        if problem:
+            changed.append((shown, made, committed, code))
+    for shown, made, committed, code in changed if args.accept else ():
+        accept(made, committed, code)
+        print(f"{shown}: committed file replaced")
     print(", ".join(f"{n} {what}" for what, n in counts.items()))
     return 1 if counts["different"] and not args.accept else 0
+
+
+def _committed_files(chosen):
+    """(kind, producer, language, file) of every score and annotation file of a study, those of repeats and neutral texts included."""
+    for kind in ("scores", "annotations"):
+        for name, code in chosen.runs(kind):
+            for file in getattr(chosen, kind)[name].files(code):
+                yield kind, name, code, file
+    for name, code, file in chosen.neutral_runs():
+        yield "scores", name, code, file
 
 
 def _compare_produced(committed, made, kind, rtol=1e-4):
@@ -290,10 +306,11 @@ def _compare_produced(committed, made, kind, rtol=1e-4):
         old = [line for line in old if json.loads(line)["segment_id"] in ids]
         changed = sum(a != b for a, b in zip(old, new)) + abs(len(old) - len(new))
         return f"{changed} annotations differ" if changed else ""
-    old, new = (data.read_tsv(p, ["segment_id", "masculine", "feminine"]).set_index("segment_id") for p in (committed, made))
+    columns = new[0].split("\t")
+    old, new = (data.read_tsv(p, columns).set_index("segment_id") for p in (committed, made))
     if not set(new.index) <= set(old.index):
         return "other segments"
-    a, b = (f.loc[new.index, ["masculine", "feminine"]].astype(float).to_numpy() for f in (old, new))
+    a, b = (f.loc[new.index, columns[1:]].astype(float).to_numpy() for f in (old, new))
     moved = abs(a - b) > rtol * abs(a).clip(1e-12)
     return f"{int(moved.sum())} scores differ by more than {rtol:g} (largest {abs(a - b).max():.2g})" if moved.any() else ""
 
@@ -311,7 +328,7 @@ def executed(chosen):
     """Executed notebooks of a study as it is now, sorted; copies of systems and languages it no longer has are left out."""
     runs = {f"{study.file_name(system)}.{code}" for kind in ("scores", "annotations") for system, code in chosen.runs(kind)}
     runs |= {".".join((study.file_name(source), study.file_name(system), code)) for source, system, code in data.counted_runs(chosen)}
-    runs |= {*chosen.languages, *(code for _, code in chosen.runs("translations"))}
+    runs |= {*chosen.languages, *(code for _, code in chosen.runs("translations")), *data.counted_languages(chosen)}
     return [p for p in sorted(chosen.notebooks.rglob("*.ipynb")) if study_level(chosen, p) or p.stem in runs]
 
 
@@ -352,7 +369,7 @@ def _reading_copy(chosen, notebooks):
             body = body.replace(key, picture)
             if not same_picture(chosen.reading / picture, content):
                 data.replace(chosen.reading / picture, lambda p, content=content: p.write_bytes(content))
-        source = f"../../notebooks/{path.relative_to(chosen.notebooks).as_posix()}"
+        source = Path(os.path.relpath(ROOT / "notebooks" / path.relative_to(chosen.notebooks), chosen.reading)).as_posix()
         text = re.sub(r"<style scoped>.*?</style>\s*", "", body, flags=re.S)
         text = re.sub(r"\n{3,}", "\n\n", text).strip() + f"\n\n---\nExecuted copy of [{Path(source).name}]({source}), code left out.\n"
         target = chosen.reading / f"{name}.md"
@@ -383,12 +400,13 @@ def _site(chosen, notebooks):
         group = {"metrics": "Evaluators", "systems": "Translation systems", "joint": "Evaluators and systems together",
                  "published": "The papers"}.get(parts[0], "Start here")
         groups.setdefault(group, []).append((name, _title(path) + detail))
-    body = "".join(f"<h2>{group}</h2><ul>" + "".join(f'<li><a href="{n}.html">{t}</a></li>' for n, t in rows) + "</ul>"
-                   for group, rows in groups.items())
+    body = "".join(f"<h2>{group}</h2><ul>" + "".join(f'<li><a href="{urllib.parse.quote(name)}.html">{html.escape(shown)}</a></li>'
+                                                     for name, shown in rows) + "</ul>" for group, rows in groups.items())
+    title = html.escape(chosen.title)
     page = ('<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-            f"<title>{chosen.title}</title><style>body{{font:16px/1.5 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem;"
-            f"color:#22262b}}a{{color:#3b6fb6}}</style><h1>{chosen.title}</h1><p>Executed notebooks of the study <b>{chosen.name}</b>.</p>"
-            f"{body}</html>\n")
+            f"<title>{title}</title><style>body{{font:16px/1.5 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem;"
+            f"color:#22262b}}a{{color:#3b6fb6}}</style><h1>{title}</h1><p>Executed notebooks of the study "
+            f"<b>{html.escape(chosen.name)}</b>.</p>{body}</html>\n")
     data.replace(site / "index.html", lambda p: p.write_text(page, encoding="utf-8"))
     print(f"{display_path(site / 'index.html')}: {len(names)} notebooks")
 
@@ -650,5 +668,5 @@ def main(argv=None):
     except BrokenPipeError:
         return 1
     except OSError as error:
-        print(f"mtgender: {error.strerror}: {error.filename}", file=sys.stderr)
+        print(f"mtgender: {error.strerror}: {error.filename}" if error.filename else f"mtgender: {error}", file=sys.stderr)
         return 1

@@ -298,7 +298,7 @@ def read_wmt25_scores(path, pairs, language, set_id, higher_is_better=True, part
     return data.check_scores(table, path, pairs["segment_id"], higher_is_better, partial)
 
 
-def read_wmt25_spans(path, pairs, language, set_id, partial=False, source="en"):
+def read_wmt25_spans(path, pairs, language, set_id, partial=False, source="en", subset=False):
     """A WMT25 error-span file of our pairs, as `data.read_annotations` returns it.
 
     Parameters
@@ -306,10 +306,12 @@ def read_wmt25_spans(path, pairs, language, set_id, partial=False, source="en"):
     path : Path
         TSV with the WMT25 columns and `start_indices end_indices error_types`: numbers and severities separated by spaces,
         one a span; `no-error` with -1 for none; `missing` in place of an index is an omission.
-    pairs, language, set_id, partial, source
+    pairs, language, set_id, partial, source, subset
         As in `read_wmt25_scores`.
     """
     chosen = _wmt25_rows(path, [*WMT25_KEYS, *WMT25_SPANS], pairs, language, set_id, source)
+    if subset:
+        chosen = chosen[chosen["doc_id"].isin(pairs["segment_id"])]
     records = []
     for doc_id, variant, line, *cells in chosen[["doc_id", "variant", "line", *WMT25_SPANS]].itertuples(index=False):
         errors, omission, problem = _spans(*(str(cell).split() for cell in cells))
@@ -522,12 +524,14 @@ def study_pairs(study, language, source=None):
 
 def study_run(study, entry, language, pairs):
     """One run of a study, whatever its form: as `data.read_scores` or `data.read_annotations` returns it."""
-    path, given = entry.file(language), {"partial": study.allow_partial, "source": study.source}
-    if entry.kind == "scores":
-        if entry.format == "own":
-            return data.read_scores(path, pairs["segment_id"], entry.higher_is_better, study.allow_partial)
-        read = {"wmt25": read_wmt25_scores, "wmt26": read_wmt26_scores}[entry.format]
-        return read(path, pairs, language, study.set_name, entry.higher_is_better, subset=study.subset is not None, **given)
+    path = entry.file(language)
     if entry.format == "own":
+        if entry.kind == "scores":
+            return data.read_scores(path, pairs["segment_id"], entry.higher_is_better, study.allow_partial)
         return data.read_annotations(path, pairs, study.allow_partial)
-    return {"wmt25": read_wmt25_spans, "wmt26": read_wmt26_annotations}[entry.format](path, pairs, language, study.set_name, **given)
+    given = {"partial": study.allow_partial, "source": study.source, "subset": study.subset is not None}
+    if entry.kind == "scores":
+        read, given["higher_is_better"] = {"wmt25": read_wmt25_scores, "wmt26": read_wmt26_scores}[entry.format], entry.higher_is_better
+    else:
+        read = {"wmt25": read_wmt25_spans, "wmt26": read_wmt26_annotations}[entry.format]
+    return read(path, pairs, language, study.set_name, **given)
