@@ -296,7 +296,7 @@ def correlation_rows(*rows):
 
 
 ROW = {"question": "evaluators_systems", "language": "all", "system": "all", "rho": 0.4, "low": 0.2, "high": 0.6}
-PANEL = pd.DataFrame({"panel": ["", "e5"]})
+PANEL = pd.DataFrame({"panel": ["", "e5"], "language": ["de", "fr"], "runs": ["X (a), Y (a)", "Apertium (occupairs)"]})
 
 
 @pytest.mark.parametrize("change, words", [
@@ -320,6 +320,21 @@ def test_sides_of_languages_and_other_metrics_are_named():
     many = [{**rows[k], "evaluator": f"m{j}"} for j in range(5) for k in (0, 1, 3)]
     text = joint.sentence(correlation_rows(*rows, *many), pd.DataFrame(), PANEL).splitlines()[1]
     assert "; runs of single metrics: 5 of 10 above 0, 5 below." in text
+
+
+def test_languages_that_disagree_are_not_called_a_tendency():
+    """Two languages, one with an interval above 0, one around 0 from one system alone."""
+    rows = [{"question": "systems_labour", "evaluator": "", "language": code, "rho": rho, "low": rho - 0.1, "high": rho + 0.1}
+            for code, rho in (("all", 0.15), ("de", 0.5), ("fr", 0.0))]
+    text = joint.sentence(correlation_rows(*({**row, "system": "all"} for row in rows)), pd.DataFrame(), PANEL).splitlines()[1]
+    assert ("As for systems, that depends on the language: above 0 in German; not apart from 0 in French (Apertium only) (German 0.50 "
+            "[0.40, 0.60], French 0.00 [−0.10, 0.10]; ρ over all 0.15 [0.05, 0.25]).") in text
+    rows[2] |= {"low": 0.01, "rho": 0.1}
+    text = joint.sentence(correlation_rows(*({**row, "system": "all"} for row in rows)), pd.DataFrame(), PANEL).splitlines()[1]
+    assert "As for systems, they tend to: above 0 in German and French (Apertium only)" in text
+    held = [{**ROW, "question": "given_labour", "language": code, "rho": 0.2, "low": low} for code, low in (("all", 0.1), ("de", -0.1))]
+    text = joint.sentence(correlation_rows(ROW, *held), pd.DataFrame(), PANEL).splitlines()[0]
+    assert "; with men at work held constant 0.20 [0.10, 0.60] (not apart from 0 in German)" in text
 
 
 def test_findings_read_back_what_was_written(study, tmp_path):

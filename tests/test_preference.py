@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pytest import approx
 
-from mtgender import inference, preference
+from mtgender import inference, preference, robustness
 
 FIVE = [0.2, -0.1, 0.0, 0.3, 0.1]
 scores = st.integers(-1000, 1000).map(lambda x: x / 8)                # exact in binary, with ties
@@ -114,3 +114,34 @@ def test_row_order_changes_nothing(run, random):
     order = list(range(len(m)))
     random.shuffle(order)
     assert preference.summarise((m - f)[order], occupations[order]) == approx(preference.summarise(m - f, occupations), nan_ok=True)
+
+
+def coarse(offset=0.0, cancel=False):
+    """Scores with one decimal from 0 to 100 in 436 occupations of three; differences that cancel in each, or one offset."""
+    rng = np.random.default_rng(3)
+    feminine = rng.integers(100, 900, (436, 3)) / 10
+    step = rng.integers(-50, 50, (436, 2))
+    d = np.column_stack([step, -step.sum(axis=1)]) / 10 if cancel else offset
+    return np.round(feminine + d, 4).ravel(), feminine.ravel(), np.repeat([f"{i:04d}" for i in range(436)], 3)
+
+
+def test_differences_that_cancel_out_leave_no_noise_to_test():
+    m, f, occupations = coarse(cancel=True)
+    raw = pd.Series(m - f).groupby(occupations).mean()
+    assert raw.any() and raw.abs().max() < 1e-12                    # what binary fractions leave
+    means = preference.occupation_means(preference.paired_difference(m, f), occupations)["signed"]
+    assert not means.any() and inference.t_test(means)[1:] == (1.0, "no difference")
+    values = robustness.block_means(preference.paired_difference(m, f), np.repeat(range(436), 3), np.zeros(1308, int), (436, 1))
+    assert [x.item() for x in robustness.signed_rank(values)] == [0.0, 1.0] and robustness.sign_flip(values, 99, 1) == 1
+
+
+def test_one_offset_between_scores_of_any_size_is_one_difference():
+    m, f, occupations = coarse(offset=0.001)
+    d = preference.paired_difference(m, f)
+    assert len(set(m - f)) > 1 and set(d) == {0.001}
+    assert inference.t_test(preference.occupation_means(d, occupations)["signed"])[1:] == (0.0, "all occupations equal")
+
+
+def test_a_difference_is_zero_only_between_equal_scores():
+    tiny = np.nextafter(1.0, 2.0)
+    assert preference.paired_difference([tiny, 1.0, 1e-300], [1.0, 1.0, 0.0]).tolist() == [tiny - 1, 0.0, 1e-300]

@@ -158,6 +158,9 @@ def test_a_neutral_variant_goes_from_file_to_table(tmp_path):
         assert printed["best % m / f / n"].tolist() == ["100 / 0 / 0"]
         said = neutral.sentence(frame)
         assert "above the neutral variant in 1" in said and "below it in 1 of 1 runs for the feminine" in said
+        assert frame["neutral_longer"].eq(1).all() and "longer than the masculine one in 100 % of the German texts" in said
+        text = neutral.caption(inference.Results(chosen), frame)
+        assert "Benjamini–Hochberg over the 3 comparisons" in text and "q = 0.05" in text
     finally:
         shutil.rmtree(chosen.results, ignore_errors=True)
 

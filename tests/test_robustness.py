@@ -480,3 +480,10 @@ def test_a_study_without_scores(mini_study):
     results, frame, runs, made, _ = everything(mini_study)
     assert not len(frame) and not len(runs) and not len(made[0])
     assert rb.findings(results.study.tables).endswith("There is no metric run to which the regression applies.")
+
+
+def test_ranks_of_one_size_are_ties_whatever_the_noise():
+    """0.3 - 0.2 and 0.1 are one size, not two."""
+    noisy, exact = (np.array([step] * 200 + [-0.1] * 100)[:, None] for step in (0.3 - 0.2, 0.1))
+    for got, expected in zip(rb.signed_rank(noisy), rb.signed_rank(exact)):
+        assert got == approx(expected)

@@ -10,6 +10,7 @@ import json
 import math
 import os
 import re
+import threading
 
 import numpy as np
 import pandas as pd
@@ -578,7 +579,7 @@ def replace(path, write):
         Takes the path to write to.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.part")      # several threads may write one file
     try:
         write(part)
         os.replace(part, path)
@@ -672,7 +673,7 @@ def read_translations(path, source, partial=False):
 
 GENDER_FRAME = ["system", "language", "segment_id", "isco", "text_type", "occupation", "source", "text", "term", "start", "end",
                 "found_isco", "gender", "detector"]
-NEUTRAL = ["system", "language", "segment_id", "isco", *VARIANTS]
+NEUTRAL = ["system", "language", "segment_id", "isco", "longer", *VARIANTS]
 REPEATS = ["system", "language", "repeat", "segment_id", "masculine", "feminine"]
 GENDER_LABELS = ["segment_id", "term", "start", "end", "isco", "gender", "detector"]
 
@@ -832,7 +833,8 @@ def prepare(study):
         except InputError as error:
             run["problem"] = str(error)
         else:
-            neutral.append(texts[["segment_id", "isco"]].merge(table, on="segment_id").assign(system=system, language=code))
+            texts["longer"] = texts["neutral"].str.len() > texts["masculine"].str.len()
+            neutral.append(texts[["segment_id", "isco", "longer"]].merge(table, on="segment_id").assign(system=system, language=code))
             run |= {"status": "ok", "n": len(table)}
     counts = [count_genders(frame, study.pairs.name) for frame in genders]
     for path in study.gender_counts:

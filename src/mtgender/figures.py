@@ -240,7 +240,7 @@ def signed_against_absolute(frame, languages):
     Parameters
     ----------
     frame : DataFrame
-        label, role, signed_pct, absolute_pct and their _low, _high; one row an evaluator.
+        label, role, n_languages, signed_pct, absolute_pct and their _low, _high; one row an evaluator.
     languages : sequence of str
     """
     figure, axis = plt.subplots(figsize=(WIDTH * 0.78, 4.0))
@@ -250,7 +250,9 @@ def signed_against_absolute(frame, languages):
     axis.plot([-top, 0, top], [top, 0, top], color=NEUTRAL, lw=0.9, ls="--", zorder=1)
     width, height = figure.get_size_inches() * 72 * 0.85                # of the axis, in points
     points = np.column_stack([(shown["signed_pct"] / top + 1) / 2 * width, shown["absolute_pct"] / top * height])
-    names = [row.label + ("" if row.role == "metric" else f" ({row.role})") for row in shown.itertuples()]
+    names = [row.label + ("" if row.role == "metric" else f" ({row.role})")
+             + ("" if row.n_languages == len(languages) else f", {row.n_languages} language{'s' * (row.n_languages != 1)}")
+             for row in shown.itertuples()]
     for row, name, offset in zip(shown.itertuples(), names, label_offsets(points, [4.4 * len(n) for n in names], width, height)):
         metric = row.role == "metric"
         colour = INK if not metric else MASCULINE if row.signed_pct > 0 else FEMININE if row.signed_pct < 0 else NEUTRAL
@@ -262,7 +264,8 @@ def signed_against_absolute(frame, languages):
         axis.annotate(name, (row.signed_pct, row.absolute_pct), xytext=offset, textcoords="offset points", fontsize=8, va="center",
                       ha="left" if offset[0] > 0 else "right")
     _zero(axis)
-    axis.text(0.02, 0.13, "dashed: |S| = A, every pair on one side", transform=axis.transAxes, fontsize=7, color=NEUTRAL)
+    axis.text(0.02, 0.13, "bars: bootstrap intervals\ndashed: |S| = A, every pair on one side", transform=axis.transAxes, fontsize=7,
+              color=NEUTRAL)
     axis.set(xlim=(-top, top), ylim=(0, top), xlabel="signed difference S%  (← feminine preferred | masculine preferred →)",
              ylabel="absolute difference A%", title=f"Direction and size of gender differences ({', '.join(c.upper() for c in languages)})")
     return figure
@@ -299,13 +302,15 @@ def coverage(frame, languages):
     return figure
 
 
-def majors(effects):
+def majors(effects, of):
     """S% of the unit groups of each ISCO major group.
 
     Parameters
     ----------
     effects : DataFrame
         isco, macro (percent of range) by unit group.
+    of : str
+        Whose S% it is, in words (`tables.panel_name`).
     """
     titles = isco.table()["title"]
     frame = effects.dropna(subset="macro").assign(major=effects["isco"].str[0])
@@ -319,7 +324,8 @@ def majors(effects):
         axis.plot([values.mean()] * 2, [y - 0.34, y + 0.34], color=INK, lw=1.8)
     _zero(axis)
     axis.set(yticks=range(len(order)), yticklabels=[f"{c} {_short(titles[c], 44)}" for c in order], ylim=(len(order) - 0.5, -0.5),
-             xlabel="S% by occupation (bar: mean; dots jittered vertically)", title="Occupations by ISCO major group")
+             xlabel="← feminine preferred | masculine preferred →   S% by occupation (bar: mean; dots jittered vertically)",
+             title=f"Occupations by ISCO major group, {of}")
     return figure
 
 
@@ -338,7 +344,8 @@ def error_free_differences(frame):
     _zero(axis)
     axis.set(yticks=range(len(frame)), yticklabels=[f"{s} ({c.upper()})" for s, c in zip(frame["system"], frame["language"])],
              ylim=(len(frame) - 0.5, -0.5), title="Error annotation",
-             xlabel="error-free difference, percentage points\n(positive: masculine texts are free of errors more often)")
+             xlabel="error-free difference, percentage points, with bootstrap intervals\n(positive: masculine texts are free of errors "
+                    "more often)")
     return figure
 
 

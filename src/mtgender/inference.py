@@ -222,7 +222,7 @@ def benjamini_hochberg(p):
     return stats.false_discovery_control(p) if len(p) else p
 
 
-def _adjust(table, family, q):
+def adjust(table, family, q):
     """Add p_adjusted and significant for the rows of a family; the rest stay missing."""
     family = family & table["p"].notna()
     table["p_adjusted"] = np.nan
@@ -283,7 +283,7 @@ def score_tables(occupations, runs, *, panel, range_scope, q, level, replicates,
     tests = t_tests(values[:, :, 0])
     table["t"], table["p"] = [t for t, _, _ in tests], [p for _, p, _ in tests]
     role = runs["role"].reset_index(drop=True)
-    table = _adjust(table, role == "metric", q)
+    table = adjust(table, role == "metric", q)
     table["role"] = role
     constant = np.where(ranges == 0, "constant evaluator", "")
     table["note"] = ["; ".join(filter(None, parts)) for parts in zip([note for *_, note in tests], constant, runs["note"])]
@@ -448,7 +448,7 @@ def error_table(occupations, runs, *, q, level, replicates, seed, blocks=None):
     table["low"], table["high"] = percentile_interval(drawn, level)
     tests = t_tests(difference)
     table["p"] = [p for _, p, _ in tests]
-    table = _adjust(table, runs["role"].reset_index(drop=True) == "metric", q)
+    table = adjust(table, runs["role"].reset_index(drop=True) == "metric", q)
     table["note"] = ["; ".join(filter(None, parts)) for parts in zip([note for *_, note in tests], runs["note"])]
     return table
 
@@ -478,7 +478,9 @@ def infer(study):
     if len(declared):
         scores[list(preference.MEASURES)] = preference.pair_measures(preference.paired_difference(scores["masculine"], scores["feminine"]))
         groups = scores.groupby(["system", "language", "isco"])
-        result["occupations"] = groups[list(preference.MEASURES)].mean().assign(n_pairs=groups.size()).reset_index()
+        means = groups[list(preference.MEASURES)].mean().assign(n_pairs=groups.size())
+        means["signed"] = preference.without_noise(means["signed"], means["absolute"])
+        result["occupations"] = means.reset_index()
         by = ["system"] if study.range == "evaluator" else ["system", "language"]
         extremes = scores.groupby(by)[["masculine", "feminine"]].agg(["min", "max"])
         ranges = (extremes.xs("max", axis=1, level=1).max(axis=1) - extremes.xs("min", axis=1, level=1).min(axis=1)).rename("range")

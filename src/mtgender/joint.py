@@ -569,13 +569,13 @@ def _tendency(row, positive, negative):
     return positive if row["low"] > 0 else negative if row["high"] < 0 else "this is not shown (the interval covers 0)"
 
 
-def _sides(rows):
-    """Languages by where their interval lies."""
-    parts = []
+def _sides(rows, alone=None):
+    """Languages by where their interval lies; `alone`: language -> the one system it rests on."""
+    parts, names = [], {c: tables.language_name(c) + (f" ({alone[c]} only)" if c in (alone or {}) else "") for c in rows["language"]}
     for words, chosen in (("above 0", rows["low"] > 0), ("below 0", rows["high"] < 0),
                           ("not apart from 0", (rows["low"] <= 0) & (rows["high"] >= 0)), ("without interval", rows["low"].isna())):
         if chosen.any():
-            parts.append(f"{words} in {_listed(tables.language_name(c) for c in rows.loc[chosen, 'language'])}")
+            parts.append(f"{words} in {_listed(names[c] for c in rows.loc[chosen, 'language'])}")
     return "; ".join(parts)
 
 
@@ -619,8 +619,9 @@ def sentence(correlations, contradictions, languages):
         each = ", ".join(f"{name(r['language'])} {_rho(r)}, {r['n']} unit groups" for _, r in rows.iterrows())
         text += f": Spearman's ρ of S% ({panel}) with the systems' share of masculine forms is "
         text += f"{_rho(row)} over languages ({each})" if row["language"] == "all" else each
-        held = _answer(correlations, "given_labour", "", "")[0]
-        text += f"; with men at work held constant {_rho(held)}" if held is not None and pd.notna(held["rho"]) else ""
+        held, _, single = _answer(correlations, "given_labour", "", "")
+        if held is not None and pd.notna(held["rho"]):
+            text += f"; with men at work held constant {_rho(held)}" + (f" ({_sides(single)})" if held["language"] == "all" else "")
         text += _singly(correlations, "evaluators_systems", "all")
     texts = [text + "."]
 
@@ -631,17 +632,20 @@ def sentence(correlations, contradictions, languages):
         text += f"over {row['n_languages']} languages ({_sides(rows)})" if row["language"] == "all" else f"in {name(row['language'])}"
         text += _singly(correlations, "evaluators_labour", "")
     row, word, rows = _answer(correlations, "systems_labour", "they tend to", "they tend to go against it", evaluator="")
-    text += f". As for systems, {word}"
+    apart = rows["low"] > 0
+    text += f". As for systems, {'that depends on the language' if apart.any() and not apart.all() else word}"
     if row is not None:
-        text += f": ρ = {_rho(row)} ({_listed(map(name, rows['language']))})"
+        made = {r.language: r.runs.split(" (")[0] for r in languages.itertuples() if r.runs and ", " not in r.runs}
+        each = ", ".join(f"{name(r['language'])} {_rho(r)}" for _, r in rows.iterrows())
+        text += f": {_sides(rows, made)} ({each}; ρ over all {_rho(row)})" if row["language"] == "all" else f": ρ = {each}"
     texts.append(text + ".")
 
     if len(contradictions):
         ends = {side: ", ".join(f"{r.title} (S% {tables.fixed(r.signed_pct)}, men {tables.fixed(100 * r.share, 1)} %)"
                                 for r in own.head(3).itertuples()) for side, own in contradictions.groupby("side")}
-        texts.append("- **Where evaluators and the labour market part most** (by ranks; descriptive, few texts an occupation): the "
-                     "masculine form is preferred more than the share of men lets expect for "
-                     f"{ends.get('more', tables.ABSENT)}; less for {ends.get('less', tables.ABSENT)}.")
+        texts.append("- **Where evaluators and the labour market part most** (by ranks; men: share in the occupation's two-digit "
+                     "group; descriptive, few texts an occupation): the masculine form is preferred more than the share of men lets expect "
+                     f"for {ends.get('more', tables.ABSENT)}; less for {ends.get('less', tables.ABSENT)}.")
     return "\n".join(texts)
 
 

@@ -53,7 +53,8 @@ def table(results):
     Returns
     -------
     frame, printed : DataFrame
-        Rows as `compare`, with system, language, role, best_masculine, best_feminine, best_neutral (share of texts whose highest score
+        Rows as `compare`, with system, language, role, neutral_longer (share of texts whose neutral variant has more characters than the
+        masculine one), best_masculine, best_feminine, best_neutral (share of texts whose highest score
         that variant has; ties are shared), p_adjusted and significant (Benjamini-Hochberg over all comparisons of metric runs here).
     """
     study, parts = results.study, []
@@ -65,22 +66,20 @@ def table(results):
         best = (top / top.sum(axis=1, keepdims=True)).mean(axis=0)
         run = results.run("neutral", system, language)
         parts.append(compare(own, scale, level=study.level, replicates=study.replicates, seed=study.seed).assign(
-            system=system, language=language, role=run["role"], label=run["label"], **dict(zip([f"best_{v}" for v in VARIANTS], best))))
-    columns = ["system", "language", "role", "first", "second", "n", "occupations", "signed", "low", "high", "signed_pct", "signed_pct_low",
-               "signed_pct_high", "first_win", "second_win", "tie", "t", "p", "p_adjusted", "significant",
+            system=system, language=language, role=run["role"], label=run["label"], neutral_longer=own["longer"].mean(),
+            **dict(zip([f"best_{v}" for v in VARIANTS], best))))
+    columns = ["system", "language", "role", "neutral_longer", "first", "second", "n", "occupations", "signed", "low", "high", "signed_pct",
+               "signed_pct_low", "signed_pct_high", "first_win", "second_win", "tie", "t", "p", "p_adjusted", "significant",
                *(f"best_{v}" for v in VARIANTS), "note"]
     if not parts:
         return pd.DataFrame(columns=columns), pd.DataFrame()
     frame = pd.concat(parts, ignore_index=True)
     frame = frame.iloc[np.argsort(frame["role"] != "metric", kind="stable")].reset_index(drop=True)
-    family = (frame["role"] == "metric") & frame["p"].notna()
-    frame["p_adjusted"] = np.nan
-    frame.loc[family, "p_adjusted"] = inference.benjamini_hochberg(frame.loc[family, "p"])
-    frame["significant"] = (frame["p_adjusted"] <= study.q).where(family).astype("boolean")
+    frame = inference.adjust(frame, frame["role"] == "metric", study.q)
     cells = [f"{tables.fixed(s, 2, sign=True)} {tables.interval(a, b)}{'*' if pd.notna(k) and k else ''}" for s, a, b, k in
              zip(frame["signed_pct"], frame["signed_pct_low"], frame["signed_pct_high"], frame["significant"])]
     wide = frame.assign(cell=cells, pair=frame["first"] + " − " + frame["second"]).pivot_table(
-        index=["label", "language", "role"], columns="pair", values="cell", aggfunc="first", sort=False)
+        index=["system", "label", "language", "role"], columns="pair", values="cell", aggfunc="first", sort=False)
     one = frame.drop_duplicates(["system", "language"])
     printed = pd.DataFrame({
         "Evaluator": one["label"].to_numpy(), "Language": [tables.language_name(c) for c in one["language"]],
@@ -88,6 +87,33 @@ def table(results):
         **{f"{name}, % of range": wide[name].to_numpy() for name in wide.columns},
         "best % m / f / n": [" / ".join(tables.fixed(100 * v, 0) for v in row) for row in one[[f"best_{v}" for v in VARIANTS]].to_numpy()]})
     return frame[columns], printed
+
+
+def caption(results, frame):
+    """Caption of the table: settings, family, whose range, and how the texts differ otherwise.
+
+    Parameters
+    ----------
+    results : inference.Results
+    frame : DataFrame
+        From `table`.
+
+    Returns
+    -------
+    str
+    """
+    study, family = results.study, int(frame["p_adjusted"].notna().sum()) if len(frame) else 0
+    return (f"Neutral against masculine and feminine, % of R. *: significant at q = {study.q:g}, Benjamini–Hochberg over the {family} "
+            f"comparisons of metric runs. {tables.settings(study)} R is that of the study's own languages and two variants. "
+            f"{_longer(frame)}")
+
+
+def _longer(frame):
+    """That the neutral variant is another text, in numbers."""
+    parts = [f"{tables.fixed(100 * row.neutral_longer, 0)} % of the {tables.language_name(row.language)}"
+             for row in frame.drop_duplicates("language").itertuples()]
+    return ("A neutral variant is a paraphrase, not only another gender: it is longer than the masculine one in "
+            f"{' and '.join(parts)} texts.")
 
 
 def findings(folder):
@@ -106,7 +132,8 @@ def findings(folder):
     if not (folder / "joint_neutral.csv").is_file():
         return ""
     frame = tables.read_csv(folder / "joint_neutral.csv")
-    said = sentence(frame.astype({"signed_pct": float, "n": int}).assign(significant=frame["significant"] == "True"))
+    said = sentence(frame.astype({"signed_pct": float, "neutral_longer": float, "n": int}).assign(
+        significant=frame["significant"] == "True", p_adjusted=pd.to_numeric(frame["p_adjusted"])))
     return said and f"- **A neutral variant.** {said}"
 
 
@@ -123,4 +150,4 @@ def sentence(frame):
     sizes = metric.drop_duplicates("language")
     texts = " and ".join(f"{n} {tables.language_name(code)}" for n, code in zip(sizes["n"], sizes["language"]))
     return (f"On {texts} texts that also have a neutral variant (*Fachkraft*, *personne* …), metrics score significantly "
-            f"{' and '.join(parts)} (Benjamini–Hochberg).")
+            f"{' and '.join(parts)} (Benjamini–Hochberg over {int(metric['p_adjusted'].notna().sum())} comparisons). {_longer(metric)}")

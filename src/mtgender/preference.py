@@ -10,10 +10,35 @@ import numpy as np
 import pandas as pd
 
 MEASURES = ("signed", "absolute", "masculine_win", "feminine_win", "tie")
+DIGITS = 14    # of a difference, counted from the larger score: what follows is the noise of binary fractions
+NOISE = 1e-13  # a mean of differences below this share of their mean size is 0, but for that noise
+
+
+def without_noise(means, sizes):
+    """Means with 0 where nothing but the noise of floating-point arithmetic is left of values that cancel out.
+
+    Parameters
+    ----------
+    means, sizes : array_like
+        `sizes` are the means of the absolute values.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> sum([0.7, -0.5, -0.2]) / 3 == 0, float(without_noise(sum([0.7, -0.5, -0.2]) / 3, 1.4 / 3))
+    (False, 0.0)
+    """
+    return np.where(np.abs(means) <= NOISE * np.asarray(sizes, float), 0.0, means)
 
 
 def paired_difference(masculine, feminine):
     """d = masculine - feminine.
+
+    Rounded to 14 digits of the larger score, so that equal steps are equal differences wherever they lie on the scale; 0 means equal
+    scores and nothing else.
 
     Parameters
     ----------
@@ -34,7 +59,11 @@ def paired_difference(masculine, feminine):
         raise ValueError(f"expected two vectors of one length, found {m.shape} and {f.shape}")
     if not (np.isfinite(m).all() and np.isfinite(f).all()):
         raise ValueError("scores must be finite")
-    return m - f
+    d, size = m - f, np.maximum(np.abs(m), np.abs(f))
+    digits = DIGITS - np.ceil(np.log10(size, out=np.zeros_like(size), where=size > 0))
+    scale = 10.0 ** np.clip(digits, -300, 300)
+    rounded = np.round(d * scale) / scale
+    return np.where(rounded == 0, d, rounded)
 
 
 def score_range(*scores):
@@ -91,9 +120,10 @@ def occupation_means(d, occupations):
     -------
     DataFrame
         Index occupation (sorted); columns `MEASURES` and n_pairs. S, A and the rates of a run are the means of its columns:
-        every occupation weighs the same, however many pairs it has.
+        every occupation weighs the same, however many pairs it has. Differences that cancel out have the mean 0 (`without_noise`).
     """
     frame = pair_measures(d).groupby(np.asarray(occupations)).agg("mean")
+    frame["signed"] = without_noise(frame["signed"], frame["absolute"])
     frame["n_pairs"] = pd.Series(np.asarray(occupations)).value_counts()
     return frame.rename_axis("isco")
 

@@ -20,7 +20,8 @@ FREQUENCY = "wordfreq-zipf"   # the evaluator whose scores are the mean word fre
 DECIMALS = (4, 3, 2)
 EXTREME = 0.001               # share of the scores, both ends together, that the trimmed range leaves out
 FEW = 10                      # fewer unit groups than this carry no bootstrap interval
-REACH = 5.0                   # % of pairs at least as far out as the point of equality, below which an intercept is extrapolated
+REACH = 5.0                   # % of pairs at equality or beyond it, below which an intercept is extrapolated
+SAME = 11                     # decimals to which means of one size, whatever their sign, are equal: ties of ranks
 EXACT = 1e-10                 # residuals below this share of the differences are none
 SCALE_ONLY = "a change of scale: sign and significance cannot change"
 REVIEW = ["segment_id", "language", "variant", "flag"]
@@ -54,7 +55,7 @@ def paired(results):
     runs = runs.merge(results.ranges, on=RUN, how="left")[["system", "label", "language", "role", "range"]]
     columns = ["language", "segment_id", "isco", "text_type", "length", "dense", "long", "noun", "flagged"]
     frame = results.scores.merge(pairs[columns], on=["language", "segment_id"])
-    frame["d"] = (frame["masculine"] - frame["feminine"]).astype(float)
+    frame["d"] = preference.paired_difference(frame["masculine"], frame["feminine"])
     known = frame.loc[frame["system"] == FREQUENCY, ["language", "segment_id", "d"]].rename(columns={"d": "frequency"})
     frame = frame.merge(known, on=["language", "segment_id"], how="left")
     frame["run"] = pd.MultiIndex.from_frame(runs[RUN]).get_indexer(pd.MultiIndex.from_frame(frame[RUN]))
@@ -93,14 +94,15 @@ def block_means(values, block, run, shape, keep=None):
     Returns
     -------
     ndarray, shape (occupations, runs)
-        NaN where a run has no pair of the occupation.
+        NaN where a run has no pair of the occupation; without rounding noise (`preference.without_noise`).
     """
     flat = np.asarray(block) * shape[1] + np.asarray(run)
     if keep is not None:
         flat, values = flat[keep], np.asarray(values)[keep]
     size = np.bincount(flat, minlength=shape[0] * shape[1])
-    total = np.bincount(flat, values, minlength=len(size))
-    return np.divide(total, size, out=np.full(len(size), np.nan), where=size > 0).reshape(shape)
+    total, absolute = (np.bincount(flat, x, minlength=len(size)) for x in (values, np.abs(values)))
+    means, sizes = (np.divide(x, size, out=np.full(len(size), np.nan), where=size > 0) for x in (total, absolute))
+    return preference.without_noise(means, np.nan_to_num(sizes)).reshape(shape)
 
 
 def signed_rank(values):
@@ -126,8 +128,8 @@ def signed_rank(values):
             found.append((0.0, 1.0))
         else:
             x = x[x != 0]
-            rank = stats.rankdata(np.abs(x))
-            found.append((100 * (rank * np.sign(x)).sum() / rank.sum(), stats.wilcoxon(x).pvalue))
+            rank = stats.rankdata(np.round(np.abs(x) / np.abs(x).max(), SAME))
+            found.append((100 * (rank * np.sign(x)).sum() / rank.sum(), stats.wilcoxon(np.sign(x) * rank).pvalue))
     return np.array(found, float).reshape(-1, 2).T
 
 
@@ -240,12 +242,12 @@ def variants(frame, runs, study, blocks):
         rows = group[run] == g
         rank[rows] = stats.rankdata(scores[rows]).reshape(-1, 2) / (2 * rows.sum())
     add("normalisation", "ranks", f"each score replaced by its rank per {study.range}, % of the number of scores",
-        means(rank[:, 0] - rank[:, 1]), np.full(len(runs), 100.0))
+        means(preference.paired_difference(*rank.T)), np.full(len(runs), 100.0))
     add("normalisation", "superiority", "only who wins: 100 (2 Pr − 1), Pr = probability of superiority, a tie half (= balance)",
         means(np.sign(d)), np.full(len(runs), 100.0))
     for decimals in DECIMALS:
         rounded = scores.round(decimals)
-        add("precision", f"{decimals} decimals", f"scores rounded to {decimals} decimals", means(rounded[:, 0] - rounded[:, 1]),
+        add("precision", f"{decimals} decimals", f"scores rounded to {decimals} decimals", means(preference.paired_difference(*rounded.T)),
             percent(np.ptp, rounded))
     for kind in (t for t in data.TEXT_TYPES if (frame["text_type"] == t).any()):
         add("texts", f"{kind}s only", f"texts of type {kind}", means(keep=(frame["text_type"] == kind).to_numpy()))
@@ -279,7 +281,9 @@ def measure(variant, runs, study):
     """
     known = ~np.isnan(variant.means)
     size = known.sum(axis=0)
-    value = np.divide(np.nansum(variant.means, axis=0), size, out=np.full(len(size), np.nan), where=size > 0) * variant.scale
+    value, absolute = (np.divide(np.nansum(x, axis=0), size, out=np.full(len(size), np.nan), where=size > 0)
+                       for x in (variant.means, np.abs(variant.means)))
+    value = preference.without_noise(value, np.nan_to_num(absolute)) * variant.scale
     if variant.test == "wilcoxon":
         value, p = signed_rank(variant.means)
     elif variant.test == "flips":
@@ -462,8 +466,9 @@ def equal_terms(d, regressors, groups, level=0.95):
     -------
     dict
         n, signed (mean of occupation means of these pairs) with low and high (t interval, clustered), intercept with _low, _high, _p;
-        remains (intercept / signed); slope_<name>, p_<name>; r2; reach (percent of the pairs that lie at least as far from the middle
-        of the regressors, by leverage, as equality does) and note. What cannot be estimated is missing and the note says why: no
+        remains (intercept / signed); slope_<name>, p_<name>; r2; reach (percent of the pairs that lie, seen from the middle of the
+        regressors in units of their covariance, at equality or beyond it; with one regressor: whose difference is 0 or has the other
+        sign than its mean) and note. What cannot be estimated is missing and the note says why: no
         difference at all, a constant regressor, collinear regressors, differences that are a linear function of the regressors (the
         evaluator is one of them), too few occupations.
     """
@@ -506,10 +511,11 @@ def equal_terms(d, regressors, groups, level=0.95):
     beta, errors, p, df, r2 = clustered_fit(y / unit, design, groups, weights)
     if np.sqrt(np.mean((y / unit - design @ beta) ** 2)) <= EXACT:
         return give("the difference is a linear function of " + " and ".join(used))
-    leverage = np.einsum("ij,jk,ik->i", design, inverse := np.linalg.inv(design.T @ design), design)
+    middle = (x / spread).mean(axis=0)
+    beyond = (x / spread) @ np.linalg.solve(standard.T @ standard, middle) <= 0
     low, high = beta[0] + critical * errors[0] * np.array([-1, 1])
     row |= {"intercept": beta[0] * unit, "intercept_low": low * unit, "intercept_high": high * unit, "intercept_p": p[0],
-            "remains": beta[0] / mean if mean else np.nan, "r2": r2, "reach": 100 * np.mean(leverage >= inverse[0, 0])}
+            "remains": beta[0] / mean if mean else np.nan, "r2": r2, "reach": 100 * np.mean(beyond)}
     row |= {f"slope_{n}": b * unit for n, b in zip(used, beta[1:])} | {f"p_{n}": q for n, q in zip(used, p[1:])}
     return give("extrapolated" if row["reach"] < REACH else "")
 
@@ -589,7 +595,7 @@ def strategies(results, frame, runs, blocks):
     Returns
     -------
     DataFrame
-        language, n_systems (metrics that cover every language), for noun and agreement: texts, unit groups, S% with _low and _high;
+        language, systems (the metrics that cover every language), for noun and agreement: texts, unit groups, S% with _low and _high;
         difference (noun - agreement) with _low and _high; note. Means of occupation means; intervals: occupation-block bootstrap,
         missing for fewer than ten unit groups. Empty without `gender_marks.tsv` or such a metric.
     """
@@ -610,7 +616,7 @@ def strategies(results, frame, runs, blocks):
     tails = [(1 - study.level) / 2, (1 + study.level) / 2]
     low, high = np.where(groups < FEW, np.nan, np.nanquantile(drawn, tails, axis=0))
     gap_low, gap_high = np.nanquantile(drawn[:, ::2] - drawn[:, 1::2], tails, axis=0)
-    table = pd.DataFrame({"language": languages, "n_systems": len(systems)})
+    table = pd.DataFrame({"language": languages, "systems": ", ".join(systems)})
     for side, name in enumerate(("noun", "agreement")):
         part = slice(side, None, 2)
         for key, value in (("texts", texts), ("groups", groups), ("pct", means), ("low", low), ("high", high)):
@@ -622,7 +628,7 @@ def strategies(results, frame, runs, blocks):
     return table[STRATEGIES]
 
 
-STRATEGIES = ["language", "n_systems",
+STRATEGIES = ["language", "systems",
               *(f"{name}_{key}" for name in ("noun", "agreement") for key in ("texts", "groups", "pct", "low", "high")),
               "difference", "difference_low", "difference_high", "note"]
 
@@ -670,8 +676,8 @@ def write(study, equal, summary, long, shown, rounded):
             "regression of d on the difference in characters and in mean Zipf frequency (masculine − feminine; slopes per unit with p), "
             f"each occupation weighing the same. Intervals: {level}, t with errors clustered by occupation, for S too. *: significant at "
             f"q = {study.q:g}, Benjamini–Hochberg over the {int((metric & equal['p'].notna()).sum())} metric runs that have an intercept, "
-            f"for S over {int(metric.sum())}. Remains: intercept/S. Explained: variance. Reach: % of the pairs that lie at least as far "
-            f"from the middle of both differences as equality does (leverage); below {REACH:g} % the intercept is extrapolated.")),
+            f"for S over {int(metric.sum())}. Remains: intercept/S. Explained: variance. Reach: % of the pairs that lie, seen "
+            f"from the middle of both differences, at equality or beyond it; below {REACH:g} % the intercept is extrapolated.")),
         "joint_robustness": (summary, robustness_printed(summary), (
             f"Other analyses against the baseline, metric runs only. *: number of runs significant at q = {study.q:g}. A reversal is "
             "significant one way in the baseline and the other way here. Spearman: rank correlation with the baseline of S% (or its "
@@ -681,7 +687,7 @@ def write(study, equal, summary, long, shown, rounded):
             "Rounded scores: ties, preference balance (points) and S% (of the evaluator's range at that precision), mean over the "
             "evaluator's languages.")),
         "joint_strategies": (shown, strategies_printed(shown), (
-            f"S% by how gender shows, mean over the metrics that cover every language ({shown['n_systems'].max() if len(shown) else 0}). "
+            f"S% by how gender shows, mean over {tables.panel_name(shown['systems'].iloc[0].split(', ') if len(shown) else [])}. "
             f"{tables.settings(study)} Missing for fewer than {FEW} unit groups. The two sides hold different occupations."))}
     rules = {"joint_confound": [int(metric.sum())], "joint_precision": [int((rounded["role"] == "metric").sum())]}
     tables.write_csv(long, study.tables / "joint_robustness_runs.csv")
@@ -723,21 +729,25 @@ def _confound_sentence(table):
         return "**Equal length and word frequency.** There is no metric run to which the regression applies."
     before, after = table["signed_significant"] == "True", table["significant"] == "True"
     kept, n = int((before & after & (table["signed_pct"] * table["intercept_pct"] > 0)).sum()), int(before.sum())
-    start = ("There is no significant preference that longer and rarer feminine forms could explain" if not n
-             else "Longer and rarer feminine forms do not explain the preference" if kept == n
-             else "Longer and rarer feminine forms can explain the preference" if not kept
-             else "Longer and rarer feminine forms explain part of the preference, not all of it")
+    start = ("There is no significant preference that longer or rarer feminine forms could explain" if not n
+             else "Longer or rarer feminine forms do not explain the preference" if kept == n
+             else "Longer or rarer feminine forms can explain the preference" if not kept
+             else "Longer or rarer feminine forms explain part of the preference, not all of it")
     (masculine, feminine), (was_masculine, was_feminine) = _sides(after, table["intercept_pct"]), _sides(before, table["signed_pct"])
     text = (f"**{start}**: at equal length and word frequency {masculine} of {len(table)} metric runs favour the masculine variant "
             f"significantly and {feminine} the feminine one (as observed {was_masculine} and {was_feminine})")
-    share = tables.fixed(100 * table.loc[before, "remains"].median(), 0)
-    text += f"; of a significant S, {share} % remains in the median run." if n else "."
+    share = table.loc[before, "remains"]
+    text += (f"; of the {n} significant S, {((share >= 0) & (share < 1)).sum()} become smaller, {(share >= 1).sum()} larger, and "
+             f"{(share < 0).sum()} change{'s' if (share < 0).sum() == 1 else ''} sign." if n else ".")
     near = table["reach"] >= REACH
     if not near.all():
         names = ", ".join(dict.fromkeys(code.upper() for code in table.loc[~near, "language"]))
-        text += f" For {int((~near).sum())} of these runs ({names}) hardly any pair comes close to equality: the figure is extrapolated"
+        text += (f" For {int((~near).sum())} of these runs ({names}) fewer than {REACH:g} % of the pairs lie at equality or beyond: the "
+                 "figure is extrapolated")
         masculine, feminine = _sides(after & near, table["intercept_pct"])
-        others = f"; of the other {int(near.sum())} runs the masculine variant is favoured in {masculine}, the feminine in {feminine}"
+        names = ", ".join(dict.fromkeys(code.upper() for code in table.loc[near, "language"]))
+        others = (f"; of the other {int(near.sum())} ({names}) the masculine variant is favoured significantly in {masculine}, the "
+                  f"feminine in {feminine}")
         text += (others if near.any() else "") + "."
     return text
 
@@ -764,5 +774,7 @@ def _strategy_sentence(table):
         return ""
     sides = [f"{len(rows)}" + (f" ({', '.join(code.upper() for code in rows['language'])})" if len(rows) else "")
              for rows in (table[table["difference_low"] > 0], table[table["difference_high"] < 0])]
-    return (f"**Noun or agreement**: where the occupation noun itself differs, S% is larger than where gender shows only by agreement in "
-            f"{sides[0]} of {len(table)} languages with enough of both, and smaller in {sides[1]}.")
+    whose = tables.panel_name(table["systems"].iloc[0].split(", "))
+    return (f"**Noun or agreement**: where the occupation noun itself differs, S% ({whose}) is larger than where gender shows only by "
+            f"agreement in {sides[0]} of {len(table)} languages with enough of both, and smaller in {sides[1]}; the two sides hold "
+            "different occupations.")

@@ -93,8 +93,11 @@ def _is_number(text):
 
 
 def read_csv(path, separator=","):
-    """A table as text cells."""
-    return pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False)
+    """A table as text cells; empty for a file without columns."""
+    try:
+        return pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False)
+    except pd.errors.EmptyDataError:
+        return pd.DataFrame()
 
 
 def as_text(frame):
@@ -105,7 +108,7 @@ def as_text(frame):
         if isinstance(value, (float, np.floating)):
             return f"{value + 0.0:.12g}"
         return str(value)
-    return frame.astype(object).map(cell)
+    return frame.reset_index(drop=True).astype(object).map(cell)
 
 
 def write_csv(frame, path):
@@ -117,7 +120,7 @@ def write_csv(frame, path):
         Whether the file was written.
     """
     text = as_text(frame)
-    if path.is_file() and path.stat().st_size > 1 and not differences(read_csv(path), text):
+    if path.is_file() and path.stat().st_size and not differences(read_csv(path), text):
         path.touch()
         return False
     data.replace(path, lambda p: text.to_csv(p, index=False, lineterminator="\n"))
@@ -207,11 +210,18 @@ def latex(printed, caption, label, rules=()):
                       r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
 
 
-def settings(study, n=None):
-    """The settings every caption carries; `n` is the number of pairs of a complete run."""
+def settings(study, n=None, scaled=True):
+    """The settings every caption carries; `n` is the number of pairs of a complete run, `scaled` whether percentages of R are shown."""
     return (f"{f'{n} pairs a language. ' if n else ''}Intervals: {100 * study.level:g}% percentile, occupation-block bootstrap, "
-            f"{study.replicates} replicates, seed {study.seed} (sensitivity to the weighting of occupations, not sampling of new texts). "
-            f"R: observed score range per {study.range}.")
+            f"{study.replicates} replicates, seed {study.seed} (sensitivity to the weighting of occupations, not sampling of new texts)."
+            f"{f' R: observed score range per {study.range}.' if scaled else ''}")
+
+
+def marked(study):
+    """What each annotator of a study marks, as the first sentence of its card says."""
+    said = [f"{system.label}: {system.card['description'].split('. ')[0].rstrip('.')}." for system in study.annotations.values()
+            if system.card.get("description")]
+    return " ".join(["What is marked:", *said]) if said else ""
 
 
 def system_label(runs, system):
@@ -225,6 +235,20 @@ def group_of(runs, system):
     """`metric` if any of a system's runs is one, else the role of its first run."""
     roles = runs.loc[runs["system"] == system, "role"]
     return "metric" if (roles == "metric").any() else roles.iloc[0]
+
+
+def panel_name(systems):
+    """The metrics of a mean, in words: their names, or of more than three how many.
+
+    Examples
+    --------
+    >>> panel_name(["e5-cosine"]), panel_name(["a", "b"]), panel_name(list("abcd")), panel_name([])
+    ('e5-cosine', 'a and b', '4 metrics', 'no metric')
+    """
+    names = [str(s) for s in systems if s]
+    if len(names) > 3:
+        return f"{len(names)} metrics"
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]])) or "no metric"
 
 
 def in_order(runs):
@@ -343,7 +367,7 @@ def readme_results(folder):
     Parameters
     ----------
     folder : Path
-        Holds score_runs.csv, metrics_table2.md, metrics_table4.md, metrics_table3.csv.
+        Holds score_runs.csv, metrics_table2.md, metrics_table4.md, metrics_table3.csv, joint_languages.csv.
 
     Returns
     -------
@@ -353,12 +377,13 @@ def readme_results(folder):
     runs = pd.read_csv(folder / "score_runs.csv", keep_default_na=False, na_values=[""])
     runs["significant"] = runs["significant"].map({True: True, False: False, "True": True, "False": False}).astype("boolean")
     ends = read_csv(folder / "metrics_table3.csv")
+    panel = next((p.split(", ") for p in read_csv(folder / "joint_languages.csv")["panel"] if p), [])     # metrics of every language
     named = {side: ", ".join(f"{r.title} ({fixed(float(r.macro))})" for r in ends[ends["direction"] == side].head(3).itertuples())
              for side in ("masculine", "feminine")}
     return "\n".join([
         "- " + significance_sentence(runs, 0.05),
-        f"- Occupations whose masculine form the metrics prefer most (mean S%): {named['masculine']}; least: {named['feminine']} "
-        "(descriptive: three texts an occupation).", "",
+        f"- Occupations whose masculine form is preferred most (mean S% of {panel_name(panel)} over languages): {named['masculine']}; "
+        f"least: {named['feminine']} (descriptive: three texts an occupation).", "",
         "**Score prediction (Table 2).** " + (folder / "metrics_table2.md").read_text(encoding="utf-8"),
         "**Error annotation (Table 4).** " + (folder / "metrics_table4.md").read_text(encoding="utf-8")])
 
@@ -589,7 +614,8 @@ def reliability(results):
     scores = results.scores[results.scores["system"].isin(systems)].merge(
         results.pairs[["language", "segment_id", "isco", "text_type"]], on=["language", "segment_id"])
     scores = scores.merge(results.ranges, on=["system", "language"])
-    scores["effect"] = preference.percent_of_range(scores["masculine"] - scores["feminine"], scores["range"])
+    scores["effect"] = preference.percent_of_range(preference.paired_difference(scores["masculine"], scores["feminine"]),
+                                                  scores["range"])
     return {code: preference.split_half_reliability(part.groupby(["isco", "text_type"])["effect"].mean().unstack("text_type"))
             for code, part in scores.groupby("language")}
 
