@@ -58,7 +58,13 @@ if [ "$mode" = environment ]; then
     case $extra in
         producers) ;;
         llm-judge | gemma) make_environment .venv-producers "requirements-$extra.lock" ;;
-        neural) make_environment .venv-neural requirements-neural.lock ;;
+        neural)                                   # numpy < 2 has no later wheels
+            for PYTHON in "${PYTHON:-}" python3 python3.13 python3.12 python3.11 ''; do
+                [ -n "$PYTHON" ] || continue
+                ! "$PYTHON" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null || break
+            done
+            [ -n "$PYTHON" ] || fail "this environment needs Python 3.11, 3.12 or 3.13"
+            make_environment .venv-neural requirements-neural.lock ;;
         slurm) make_environment .venv requirements.lock; make_environment .venv requirements-slurm.lock ;;
         *) fail "no environment '$extra'; there are producers, llm-judge, gemma, neural, slurm" ;;
     esac

@@ -145,6 +145,16 @@ def test_every_notebook_takes_study_first():
         assert cli.notebook_parameters(path)[0] == "study", path
 
 
+@pytest.mark.parametrize("arguments", [
+    ("score", "source-length", "--limit", "0"), ("score", "source-length", "--limit", "-1"), ("translate", "command", "--language", "zz"),
+    ("score", "source-length", "--language", "../up"), ("score", "command", "--as", "../evil"), ("score", "e5-dropout", "--repeat", "0"),
+    ("score", "comet", "--batch-size", "-1"), ("export", "--language", "xx"), ("annotate", "hunspell", "--as", " ")])
+def test_numbers_languages_and_names_are_checked_on_the_command_line(arguments, capsys):
+    with pytest.raises(SystemExit) as end:
+        cli.main(list(arguments))
+    assert end.value.code == 2 and "error: argument" in capsys.readouterr().err
+
+
 def test_committed_files_are_not_replaced_by_their_first_rows(call):
     status, _, error = call("rescore", "--accept", "--limit", "5")
     assert status == 2 and error == "mtgender: --accept would replace whole files by their first rows. Leave --limit out\n"

@@ -70,6 +70,7 @@ def test_a_command_that_fails_is_refused_and_nothing_is_written(script, tmp_path
 
 def test_options_that_a_producer_does_not_have_and_commands_that_do_not_exist(tmp_path):
     for name, options, message in (("source-length", {"model": "x"}, "has no option model"), ("command", {}, "which command"),
+                                   ("command", {"model": " "}, "which command"), ("command", {"model": "'x"}, "is no command: no closing"),
                                    ("command", {"model": "/no/such/program"}, "cannot be run"), ("nobody", {}, "no producer called")):
         with pytest.raises(InputError, match=message):
             producers.score_language(name, "de", PAIRS, tmp_path, progress=False, options=options)
@@ -231,3 +232,11 @@ def test_judge_against_a_real_server(tmp_path, monkeypatch):
     assert len(cells) == 10 and all(c == "None" or 0 <= float(c) <= 100 for c in cells)
     assert yaml.safe_load((made.path.parent / "card.yaml").read_text())["unparsed"]["de"] == cells.count("None")
     assert len(list((tmp_path / "replies").rglob("*.json"))) == 10
+
+
+def test_a_program_that_writes_without_end_is_stopped(monkeypatch):
+    from mtgender.producers import command
+    monkeypatch.setattr(command, "OUTPUT", 100_000)
+    with pytest.raises(InputError, match="yes wrote more than 100400 bytes for 2 lines and was stopped"):
+        command.written_lines(["yes"], ["a", "b"])
+    assert command.written_lines(["head", "-n", "1"], ["x" * 100_000] * 20) == ["x" * 100_000]       # it need not read all

@@ -134,8 +134,34 @@ def test_a_card_speaks_for_its_folder_and_the_study_overrides_it(load, repositor
     assert (s.label, s.higher_is_better, s.role("de"), s.languages, s.card["licence"]) == ("Mine", False, "control", ("de",), "MIT")
     assert got.scores["t"].role("ru") == "fluency" and got.runs("scores") == [("s", "de"), ("t", "de"), ("t", "ru")]
     write(repository / "s" / "card.yaml", "role: judge")
-    with pytest.raises(InputError, match="s/card.yaml, line 1: role: expected one of metric"):
+    broken = load(*BASE, "scores:", "  s: {path: s}", "  t: {path: t}").scores                 # its runs are refused, not the study
+    assert str(broken["s"].problem).startswith("s/card.yaml, line 1: role: expected one of metric") and broken["t"].problem is None
+
+
+@pytest.mark.parametrize("lines, message", [
+    (["scores:", '  "": {path: x}'], "line 4: scores: '' is no name"), (["scores:", '  "a\\rb": {path: x}'], "is no name"),
+    (["scores:", f"  {'a' * 101}: {{path: x}}"], "at most 100 bytes"), (["scores:", '  a: {path: x, label: " "}'], "expected a text"),
+    (["scores:", "  a: {path: x, languages: [fr]}"], "line 4: a: fr not among the study's languages .de.. Add it"),
+    (["scores:", "  a: {path: x, languages: []}"], "at least one language"), (["panel: [fr]"], "line 3: panel: fr not among"),
+    (["subset: 3"], "subset goes with pairs_format: gambit"), (["scores: &s {a: *s}"], "more than 20 levels deep"),
+    (["gender_counts: &a [*a]"], "more than 20 levels deep")])
+def test_what_would_be_ignored_or_break_later_is_refused(load, lines, message):
+    with pytest.raises(InputError, match=message):
+        load(*BASE, *lines)
+
+
+def test_a_card_of_languages_the_study_has_not_or_nobody_knows(load, repository):
+    write(repository / "s" / "card.yaml", "input_sha256: {fr: abc}")
+    with pytest.raises(InputError, match="s: by its card fr not among the study's languages"):
         load(*BASE, "scores:", "  s: {path: s}")
+    for text in ("input_sha256: abc", "input_sha256: {xx: abc}"):
+        write(repository / "s" / "card.yaml", text)
+        assert "input_sha256" in str(load(*BASE, "scores:", "  s: {path: s}").scores["s"].problem)
+
+
+def test_a_system_of_the_base_may_have_other_languages(load, repository):
+    write(repository / "base.yaml", "pairs: x", "languages: [de, fr]", "panel: [de, fr]", "scores:", "  s: {path: s, languages: [fr]}")
+    assert load("extends: base", "languages: [de]").runs("scores") == []
 
 
 # names
@@ -163,6 +189,10 @@ def test_names_that_share_a_file_name_are_refused(load):
 
 
 # errors as people see them
+
+def test_an_input_error_is_one_line_whatever_was_read():
+    assert str(InputError("bad", segment_id="a\nb\x1b[31m\ud800 é ع")) == "segment a\\nb\\x1b[31m\\ud800 é ع: bad"
+
 
 def test_an_input_error_shows_no_traceback_in_ipython(capsys):
     shell = InteractiveShell.instance()

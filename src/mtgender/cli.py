@@ -34,6 +34,9 @@ def prepare(args):
     """read and validate the study's files"""
     chosen = study.load(args.study)
     runs = data.prepare(chosen)
+    if not len(runs):
+        raise InputError("the study names no scores, annotations, translations or gender counts", path=args.study,
+                         hint="Name some: scores: {my-metric: {path: folder}}")
     for problem in runs.loc[runs["status"] == "refused", "problem"]:
         print(f"refused: {problem}", file=sys.stderr)
     print(f"{(runs['status'] == 'ok').sum()} of {len(runs)} runs read")
@@ -87,12 +90,12 @@ def export(args):
             raise InputError(f"language {code!r} is not in the study", path=chosen.path, hint=f"It has {', '.join(chosen.languages)}")
         pairs = formats.study_pairs(chosen, code)
         if args.format == "wmt25":
-            path = args.out / f"{chosen.pairs.name}.en-{code}.tsv"
-            text = "\n".join("\t".join(row) for row in [formats.WMT25_TEXTS, *formats.wmt25_texts(pairs, code, chosen.pairs.name)
+            path = args.out / f"{chosen.set_name}.en-{code}.tsv"
+            text = "\n".join("\t".join(row) for row in [formats.WMT25_TEXTS, *formats.wmt25_texts(pairs, code, chosen.set_name)
                                                         .itertuples(index=False)]) + "\n"
         else:
-            path = args.out / f"{chosen.pairs.name}.en-{code}.jsonl"
-            text = "\n".join(formats.wmt26_texts(pairs, code, chosen.pairs.name)) + "\n"
+            path = args.out / f"{chosen.set_name}.en-{code}.jsonl"
+            text = "\n".join(formats.wmt26_texts(pairs, code, chosen.set_name)) + "\n"
         data.replace(path, lambda p, text=text: p.write_text(text, encoding="utf-8", newline="\n"))
         print(f"{path}: {len(pairs)} pairs")
 
@@ -606,27 +609,40 @@ def parser():
             sub.add_argument(*names, **options)
         sub.set_defaults(run=function)
 
-    language = (("--language",), {"action": "append", "metavar": "CODE", "help": "may be given several times; default: all of the study"})
-    several = (("--language",), {"action": "extend", "nargs": "+", "metavar": "CODE", "help": "one or several; default: all of the study"})
-    made = [(("--study",), {"default": DEFAULT}), several, (("--limit",), {"type": int, "help": "only the first N pairs"}),
+    def positive(text):
+        if not text.isascii() or not text.isdigit() or int(text) < 1:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1")
+        return int(text)
+
+    def one_name(text):
+        if not text.strip() or not text.isprintable() or set(text) & set("/\\") or text.startswith("."):
+            raise argparse.ArgumentTypeError(f"{text!r} is not a name of a folder")
+        return text
+
+    code = {"choices": study.LANGUAGES, "metavar": "CODE"}
+    number = {"type": positive, "metavar": "N"}
+    language = (("--language",), {"action": "append", **code, "help": "may be given several times; default: all of the study"})
+    several = (("--language",), {"action": "extend", "nargs": "+", **code, "help": "one or several; default: all of the study"})
+    made = [(("--study",), {"default": DEFAULT}), several, (("--limit",), {**number, "help": "only the first N pairs"}),
             (("--out",), {"type": Path, "help": "folder (default results/<study>/produced)"})]
     for function in (prepare, infer, reading, manifest, check):
         add(function)
     add(report, (("--slowest",), {"type": int, "default": 0, "metavar": "N", "help": "also the N slowest notebooks"}))
-    add(rescore, (("--accept",), {"action": "store_true"}), (("--limit",), {"type": int}))
+    add(rescore, (("--accept",), {"action": "store_true"}), (("--limit",), number))
     model = (("--model",), {"metavar": "MODEL", "help": "checkpoint, folder or hub name of a neural metric; the command of `command`"})
-    named = (("--as",), {"dest": "name", "metavar": "NAME", "help": "name of the folder and of the system; default: the producer's own"})
-    device = [(("--gpu",), {"action": "store_true"}), (("--batch-size",), {"type": int, "metavar": "N"})]
+    named = (("--as",), {"dest": "name", "type": one_name, "metavar": "NAME",
+                         "help": "name of the folder and of the system; default: the producer's own"})
+    device = [(("--gpu",), {"action": "store_true"}), (("--batch-size",), number)]
     add(score, (("producer",), {"metavar": "evaluator"}), *made, model, named, *device,
         (("--references",), {"type": Path, "metavar": "FOLDER", "help": "<language>.tsv with segment_id and text; a reference-based run"}),
         (("--lower-is-better",), {"action": "store_true", "help": "of `command`"}),
         (("--neutral",), {"action": "store_true", "help": "the texts with a third, neutral variant"}),
         (("--temperature",), {"type": float, "metavar": "T", "help": "of a language model as judge; above 0 its scores vary"}),
-        (("--repeat",), {"type": int, "metavar": "K", "help": "which run of a judge that varies: written as <language>.rK.tsv"}),
+        (("--repeat",), {**number, "metavar": "K", "help": "which run of a judge that varies: written as <language>.rK.tsv"}),
         positional=False)
     add(annotate, (("producer",), {"metavar": "annotator"}), *made, model, named, *device, positional=False)
     add(translate, (("producer",), {"metavar": "translator"}), *made, model, named, *device,
-        (("--beams",), {"type": int, "metavar": "N", "help": "beam size of a neural model"}), positional=False)
+        (("--beams",), {**number, "help": "beam size of a neural model"}), positional=False)
     add(detect, (("producer",), {"metavar": "detector", "nargs": "?", "help": "default: the study's, or lexicon"}), made[0], several,
         (("--system",), {"action": "extend", "nargs": "+", "metavar": "NAME", "help": "only these; default: all translations"}),
         (("--out",), {"type": Path, "help": "folder (default: where the study looks for them)"}), model,
@@ -635,17 +651,17 @@ def parser():
         (("--again",), {"action": "store_true", "help": "also what is up to date"}),
         (("--pending",), {"action": "store_true", "help": "only name what is to be done"}), positional=False)
     add(generate, (("--study",), {"default": DEFAULT, "help": "whose results folder is written to"}),
-        (("--language",), {"action": "extend", "nargs": "+", "metavar": "CODE", "help": "one or several; default: en"}),
+        (("--language",), {"action": "extend", "nargs": "+", **code, "help": "one or several; default: en"}),
         (("--text-type",), {"dest": "text_types", "action": "extend", "nargs": "+", "choices": study.TEXT_TYPES, "metavar": "TYPE",
                             "help": f"of {', '.join(study.TEXT_TYPES)}; default: the first three"}),
         (("--gender",), {"dest": "genders", "action": "extend", "nargs": "+", "choices": ("masculine", "feminine", "non-specific"),
                          "metavar": "GENDER", "help": "of masculine, feminine, non-specific; default: the last for English (to be "
                                                       "translated), the others for other languages (to test a detector on)"}),
         (("--isco",), {"action": "extend", "nargs": "+", "metavar": "CODE", "help": "unit groups; default: all 436"}),
-        (("--count",), {"type": int, "default": 1, "metavar": "N", "help": "texts of each kind (default 1)"}),
-        (("--tries",), {"type": int, "default": 3, "metavar": "N", "help": "replies to each request before it is listed in refused.tsv and "
+        (("--count",), {**number, "default": 1, "help": "texts of each kind (default 1)"}),
+        (("--tries",), {**number, "default": 3, "help": "replies to each request before it is listed in refused.tsv and "
                                                                         "the exit status is 1 (default 3)"}),
-        (("--limit",), {"type": int, "metavar": "N", "help": "only the first N texts of a language"}),
+        (("--limit",), {**number, "help": "only the first N texts of a language"}),
         (("--out",), {"type": Path, "metavar": "FOLDER", "help": "default results/<study>/generated; its folder `benchmark` can be "
                                                                  "the `pairs` of a study, whose English `translate` reads"}),
         positional=False)

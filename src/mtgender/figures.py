@@ -164,9 +164,13 @@ def caterpillar(means, label, n_labels=8):
     n_labels : int
         Occupations named at each end.
     """
-    ordered = means.sort_values(kind="stable")
-    x = np.arange(len(ordered))
+    ordered = means.dropna().sort_values(kind="stable")
     figure, axis = _fixed(4.2, 0.25, 0.62, 0.2)
+    if not len(ordered):
+        axis.set(title=label, xticks=[], yticks=[])
+        axis.text(0.5, 0.5, "a constant evaluator: there is no range", transform=axis.transAxes, ha="center", va="center", color=NEUTRAL)
+        return figure
+    x = np.arange(len(ordered))
     axis.scatter(ordered, x, s=6, c=np.where(ordered > 0, MASCULINE, np.where(ordered < 0, FEMININE, NEUTRAL)), zorder=3, linewidths=0)
     _zero(axis)
     titles = isco.table()["title"]

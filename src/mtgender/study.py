@@ -7,6 +7,8 @@ A study is a YAML file (`studies/*.yaml`). All scalars are read as text and conv
 from __future__ import annotations
 
 import difflib
+import glob
+import math
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -47,7 +49,7 @@ class InputError(Exception):
         if segment_id is not None:
             place.append(f"segment {segment_id}")
         message = (", ".join(place) + ": " if place else "") + problem + (f". {hint}" if hint else "")
-        super().__init__(message)
+        super().__init__("".join(c if c.isprintable() else ascii(c)[1:-1] for c in message))      # one line, whatever was read
 
     def _render_traceback_(self):
         """Shown by IPython in place of a traceback."""
@@ -110,8 +112,16 @@ def _texts(value):
     return tuple(value)
 
 
+def _label(text):
+    if not _text(text).strip() or not text.isprintable():
+        raise ValueError("expected a text in one line, not empty")
+    return text
+
+
 def _languages(value):
-    for code in _texts(value):
+    if not _texts(value):
+        raise ValueError("expected at least one language")
+    for code in value:
         if code not in LANGUAGES:
             raise ValueError(f"unknown language {code!r}; known: {', '.join(LANGUAGES)}")
     return tuple(value)
@@ -145,11 +155,11 @@ def _neutral(value):
 
 
 SYSTEM_KEYS = {
-    "label": _text, "path": _text, "format": _one_of("own", "wmt25", "wmt26"), "languages": _languages, "higher_is_better": _flag,
+    "label": _label, "path": _text, "format": _one_of("own", "wmt25", "wmt26"), "languages": _languages, "higher_is_better": _flag,
     "references": _flag, "baseline": _flag, "role": _roles, "genders": _text,
 }
 STUDY_KEYS = {
-    "name": _text, "title": _text, "extends": _text, "pairs": _text, "pairs_format": _one_of("own", "gambit"), "set": _text,
+    "name": _label, "title": _label, "extends": _text, "pairs": _text, "pairs_format": _one_of("own", "gambit"), "set": _text,
     "source": _text, "subset": _number(int, 1, 1000), "languages": _languages, "panel": _languages,
     "gender_counts": _texts, "scores": dict, "annotations": dict, "translations": dict,
     "add_scores": dict, "add_annotations": dict, "add_translations": dict, "detector": _detector,
@@ -159,6 +169,9 @@ STUDY_KEYS = {
     "allow_partial": _flag, "publish": _flag, "published": _flag,
 }
 REQUIRED = ("pairs", "languages")
+DEPTH = 20         # levels of a YAML file
+REPEAT = re.compile(r".*\.r([1-9][0-9]*)\.tsv")
+NAME_BYTES = 100   # of a system's name as part of file names
 KINDS = ("scores", "annotations", "translations")
 
 
@@ -178,6 +191,7 @@ class System:
     roles: dict = field(default_factory=dict)
     card: dict = field(default_factory=dict)
     genders: Path | None = None      # of translations: the folder of labels that a detector gave, if not the study's own
+    problem: InputError | None = None  # why its card cannot be read: then its runs are refused
 
     def file(self, language):
         """The file that holds one language; a `{language}` in the path is replaced, else `<path>/<language>.tsv|.jsonl|.txt`."""
@@ -192,12 +206,12 @@ class System:
         return self.path / f"{language}.{'jsonl' if self.kind == 'annotations' else 'tsv'}"
 
     def repeats(self, language):
-        """Files of repeated scores (`<language>.r1.tsv`, `.r2.tsv`, …) in order; none where `file` is there."""
+        """Files of repeated scores (`<language>.r1.tsv`, `.r2.tsv`, …) in order, others so named last; none where `file` is there."""
         whole = self.file(language)
         if self.kind != "scores" or self.format != "own" or whole.is_file():
             return []
-        repeats = {int(m[1]): p for p in whole.parent.glob(f"{whole.stem}.r*.tsv") if (m := re.fullmatch(r".*\.r([0-9]+)\.tsv", p.name))}
-        return [repeats[k] for k in sorted(repeats)]
+        found = whole.parent.glob(f"{glob.escape(whole.stem)}.r*.tsv")
+        return sorted(found, key=lambda p: (int(m[1]) if (m := REPEAT.fullmatch(p.name)) else math.inf, p.name))
 
     def files(self, language):
         """The repeats of a language, or its one file."""
@@ -344,6 +358,8 @@ def read_yaml(path):
     lines = {}
 
     def build(node, keys):
+        if len(keys) > DEPTH:                                # or an alias within what it stands for
+            raise InputError(f"more than {DEPTH} levels deep", path=path, line=node.start_mark.line + 1)
         if isinstance(node, yaml.MappingNode):
             value = {}
             for key, child in node.value:
@@ -356,7 +372,7 @@ def read_yaml(path):
                 value[name] = build(child, (*keys, name))
             return value
         if isinstance(node, yaml.SequenceNode):
-            return [build(child, keys) for child in node.value]
+            return [build(child, (*keys, number)) for number, child in enumerate(node.value)]
         return node.value
 
     value = build(node, ()) if node is not None else {}
@@ -395,26 +411,58 @@ def _find(text, study_path):
     return here if any((study_path.parent / name).exists() for name in names) else there
 
 
-def _read_system(name, raw, kind, languages, path, lines, keys):
+def _read_system(name, raw, kind, languages, path, lines, keys, own):
+    """`own`: whether the languages it names must be the study's (it stands in the file that says which these are)."""
+    if not name.strip() or not name.isprintable() or len(file_name(name).encode()) > NAME_BYTES:
+        raise InputError(f"{kind}: {name[:40]!r} is no name; expected a text in one line of at most {NAME_BYTES} bytes", path=path,
+                         line=lines.get(keys))
     if not isinstance(raw, dict):
         raise InputError(f"{name}: expected {{path: …}}, found {raw!r}", path=path, line=lines.get(keys))
     values = _convert(raw, SYSTEM_KEYS, path, lines, keys)
     if "path" not in values:
         raise InputError(f"{name}: no path", path=path, line=lines.get(keys), hint="Say where its files lie: path: folder")
     place = _find(values.pop("path"), path)
-    card = {}
-    if (place / "card.yaml").is_file():
-        card, card_lines = read_yaml(place / "card.yaml")
-        known = {k: v for k, v in card.items() if k in SYSTEM_KEYS and k != "path"}
-        if kind == "translations" and "input_sha256" in card:
-            known.pop("languages", None)                    # a translator's card names all it can do, made are those with a hash
-        values = {**_convert(known, SYSTEM_KEYS, place / "card.yaml", card_lines), **values}
+    card, problem = {}, None
+    try:
+        card, from_card = _read_card(place, kind)
+        values = {**from_card, **values}
+    except InputError as error:                             # its runs are refused, the others go on
+        problem = error
     roles = values.pop("role", {})
     if "genders" in values:
         values["genders"] = _find(values["genders"], path)
-    covered = values.pop("languages", tuple(card.get("input_sha256", {})) or languages)
+    if own and not set(values.get("languages", ())) <= set(languages):
+        raise InputError(f"{name}: {_outside(values['languages'], languages)}", path=path, line=lines.get((*keys, "languages")),
+                         hint="Add it to the languages of the study, or leave it out here")
+    covered = values.pop("languages", None) or tuple(card.get("input_sha256", ())) or languages
+    if own and not set(covered) & set(languages):
+        raise InputError(f"{name}: by its card {_outside(covered, languages)}", path=path, line=lines.get(keys))
     return System(name=name, kind=kind, path=place, languages=covered, label=values.pop("label", name), roles=roles, card=card,
-                  **values)
+                  problem=problem, **values)
+
+
+def _read_card(folder, kind):
+    """A folder's card.yaml, and what it says in a study's terms; both empty without one."""
+    path = folder / "card.yaml"
+    if not path.is_file():
+        return {}, {}
+    card, lines = read_yaml(path)
+    made = card.get("input_sha256") or {}
+    try:
+        if made:
+            _languages(list(made))
+        if not isinstance(made, dict):
+            raise ValueError("expected a mapping language: hash")
+    except ValueError as error:
+        raise InputError(f"input_sha256: {error}", path=path, line=lines.get(("input_sha256",))) from None
+    known = {k: v for k, v in card.items() if k in SYSTEM_KEYS and k != "path"}
+    if kind == "translations" and made:
+        known.pop("languages", None)                        # a translator's card names all it can do, made are those with a hash
+    return card, _convert(known, SYSTEM_KEYS, path, lines)
+
+
+def _outside(codes, languages):
+    return f"{', '.join(c for c in codes if c not in languages)} not among the study's languages ({', '.join(languages)})"
 
 
 def _chain(path):
@@ -471,6 +519,9 @@ def load(path):
             values.pop("publish", None)
             values.pop("published", None)
             values.pop("name", None)
+        if "panel" in values and not set(values["panel"]) <= set(values.get("languages", merged.get("languages", values["panel"]))):
+            raise InputError(f"panel: {_outside(values['panel'], values.get('languages', merged.get('languages')))}", path=file,
+                             line=lines[("panel",)])
         if "pairs" in values:
             values["pairs"] = _find(values["pairs"], file)
         if "neutral" in values:
@@ -493,7 +544,7 @@ def load(path):
         if key not in merged:
             raise InputError(f"no {key!r}", path=path, hint=f"A study needs {', '.join(REQUIRED)} (or extends another)")
     languages = merged["languages"]
-    built = {kind: {name: _read_system(name, entry, kind, languages, file, lines, keys)
+    built = {kind: {name: _read_system(name, entry, kind, languages, file, lines, keys, own=kind != "translations" and file == path)
                     for name, (entry, file, lines, keys) in entries.items()} for kind, entries in systems.items()}
     for kind, entries in built.items():
         names = {}
@@ -506,6 +557,8 @@ def load(path):
         raise InputError("two translation systems have one label", path=path, hint="Give each a label of its own")
     merged["panel"] = merged.get("panel") or languages
     merged.setdefault("title", merged["name"])
+    if "subset" in merged and merged.get("pairs_format", "own") != "gambit":
+        raise InputError("subset goes with pairs_format: gambit", path=path, hint="Leave it out: the project's own texts are all taken")
     if built["translations"] and merged.get("pairs_format", "own") != "own":
         raise InputError("translations need a challenge set in the project's own format", path=path)
     return Study(path=path, **built, **merged)

@@ -871,9 +871,8 @@ def coverage(results):
         if run.kind == "scores" and len(own):
             row |= {"observed_min": own[["masculine", "feminine"]].min().min(), "observed_max": own[["masculine", "feminine"]].max().max()}
         rows.append(row)
-    frame = pd.DataFrame(rows)
-    for column in ("observed_min", "observed_max"):
-        frame[column] = frame.get(column, np.nan)
+    frame = pd.DataFrame(rows, columns=["system", "kind", "language", "status", "role", "n", "direction", "native_range", "decimals",
+                                        "note", "observed_min", "observed_max"])
     printed = pd.DataFrame({"System": frame["system"], "Kind": frame["kind"], "Language": frame["language"].str.upper(),
                             "Status": frame["status"], "Role": frame["role"], "pairs": frame["n"].astype(str),
                             "Better": frame["direction"].replace("", ABSENT), "Native range": frame["native_range"].replace("", ABSENT),

@@ -4,7 +4,11 @@ from __future__ import annotations
 import math
 import shlex
 import subprocess
+import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
+from threading import Thread
+from typing import BinaryIO
 
 import numpy as np
 
@@ -15,25 +19,66 @@ from mtgender.study import InputError
 COLUMNS = ["source_lang", "target_lang", "source_segment", "hypothesis_segment", "reference_segment"]
 
 
+OUTPUT = 10_000_000     # bytes that a program may write in any case, beside a hundred for each it was given
+
+
+def split_command(text: str) -> list[str]:
+    """Return the words of a command line, as a shell would.
+
+    Raises
+    ------
+    InputError
+        No word, or a quote that does not close.
+    """
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise InputError(f"{text!r} is no command: {str(error).lower()}") from None
+    if not words:
+        raise InputError("which command?", hint='--model "./my_program --fast"')
+    return words
+
+
 def written_lines(command: Sequence[str], lines: Sequence[str], hint: str = "", env: dict[str, str] | None = None) -> list[str]:
     """Give `lines` to a program's stdin and return the lines that it writes.
 
     Raises
     ------
     InputError
-        The program cannot be run, fails, or writes something that is not UTF-8.
+        The program cannot be run, fails, writes without end, or writes something that is not UTF-8.
     """
+    given, pieces, size = "".join(line + "\n" for line in lines).encode(), [], 0
+    most = OUTPUT + 100 * len(given)
+    with tempfile.TemporaryFile() as said:
+        try:
+            process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, env=env)
+        except OSError as error:
+            raise InputError(f"{command[0]} cannot be run: {error.strerror}", hint=hint) from None
+        with process:
+            Thread(target=_feed, args=(process.stdin, given), daemon=True).start()
+            while piece := process.stdout.read1(1 << 16):
+                pieces.append(piece)
+                size += len(piece)
+                if size > most:
+                    process.kill()
+                    raise InputError(f"{command[0]} wrote more than {most} bytes for {len(lines)} lines and was stopped")
+        if process.returncode:
+            said.seek(0)
+            last = (said.read().decode(errors="replace").strip().splitlines() or ["it said nothing"])[-1]
+            raise InputError(f"{command[0]} ended with status {process.returncode}: {last[:200]}")
     try:
-        done = subprocess.run(command, input="".join(line + "\n" for line in lines).encode(), capture_output=True, env=env)
-        written = done.stdout.decode()
-    except OSError as error:
-        raise InputError(f"{command[0]} cannot be run: {error.strerror}", hint=hint) from None
+        written = b"".join(pieces).decode()
     except UnicodeDecodeError:
         raise InputError(f"{command[0]} wrote something that is not UTF-8") from None
-    if done.returncode:
-        last = (done.stderr.decode(errors="replace").strip().splitlines() or ["it said nothing"])[-1]
-        raise InputError(f"{command[0]} ended with status {done.returncode}: {last[:200]}")
     return written.removesuffix("\n").split("\n") if written else []
+
+
+def _feed(stdin: BinaryIO, given: bytes) -> None:
+    with suppress(BrokenPipeError):        # a program need not read all
+        stdin.write(given)
+        stdin.flush()
+    with suppress(BrokenPipeError):
+        stdin.close()
 
 
 class Command:
@@ -57,9 +102,7 @@ class Command:
 
     def __init__(self, language: str, model: str = "", name: str = "", references: bool = False, lower_is_better: bool = False,
                  batch_size: int = 0) -> None:
-        if not model:
-            raise InputError("which command?", hint='--model "./my_metric --fast"')
-        self.language, self.command, self.batch = language, shlex.split(model), batch_size or 1_000_000
+        self.language, self.command, self.batch = language, split_command(model), batch_size or 1_000_000
         name = name or "command"
         self.card = evaluator_card(name, name, "an executable", [], "the command's own", True, "the command's own", "multilingual",
                                    f"Scores of the command {self.command[0].rpartition('/')[2]}.", model=model)

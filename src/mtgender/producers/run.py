@@ -74,7 +74,7 @@ def create(registry: dict[str, Callable[..., Any]], name: str, language: str, op
     except ModuleNotFoundError as error:
         extra = EXTRAS.get(name, "producers")
         raise InputError(f"{name} needs the package {error.name}, which is not installed here",
-                         hint=f"install the extra mtgender[{extra}] (requirements-{extra}.lock)") from error
+                         hint=f"Make its environment: ./run_all.sh --environment {extra}") from error
     except TypeError as error:
         unknown = re.search(r"unexpected keyword argument '(\w+)'", str(error))
         if not unknown:

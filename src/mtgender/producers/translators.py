@@ -24,7 +24,7 @@ import pandas as pd
 import yaml
 
 from mtgender.producers import judge
-from mtgender.producers.command import written_lines
+from mtgender.producers.command import split_command, written_lines
 from mtgender.producers.evaluators import lazy
 from mtgender.producers.run import SETTINGS, Run, alone, check_card, create, differing, produce, read_card, to_pairs, write_atomically
 from mtgender.study import LANGUAGES, InputError
@@ -340,9 +340,7 @@ class CommandTranslator:
     """
 
     def __init__(self, language: str, model: str = "", name: str = "", batch_size: int = 0) -> None:
-        if not model:
-            raise InputError("which command?", hint='--model "./my_translator --to de"')
-        self.command, self.batch, name = shlex.split(model), batch_size or ALL_AT_ONCE, name or "command"
+        self.command, self.batch, name = split_command(model), batch_size or ALL_AT_ONCE, name or "command"
         program = self.command[0].rpartition("/")[2]
         self.card = translator_card(name, name, f"the program {program}", {}, "the command's own", "multilingual",
                                     f"Translations of the command {program}.", model=model)
