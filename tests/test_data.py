@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -114,15 +115,23 @@ def test_bad_score_files_are_refused(tmp_path, rows, problem, line, segment):
     refused(lambda: data.read_scores(path, IDS), path, problem, line, segment)
 
 
+BEYOND = ("1e-400", "-1e-99999999999999999999", "0.1e-999999", "1.1e150", "-1.7976931348623157e308", "+1" + "0" * 200)
 BAD_CELLS = ("1e999", "-1e400", "inf", "nan", "NaN", " 1", "1 ", "١", "1٣", "1_000", "0x1", "", "None", "1e", ".", "-", "+-1", "1.2.3",
              "１", "infinity", "1\r", "1e5.0", "e5")
-GOOD_CELLS = ("1", "+1", "-0", "1.", ".5", "+.5e+05", "1E-3", "007", "1e-400", "4.9e-324", "0.1", "1e22", "123456789012345678901234567890",
-              "-1.7976931348623157e308", "0e99999999999999999999", "2.2250738585072011e-308")
+GOOD_CELLS = ("1", "+1", "-0", "1.", ".5", "+.5e+05", "1E-3", "007", "4.9e-324", "0.1", "1e22", "123456789012345678901234567890",
+              "-1e150", "0e99999999999999999999", "-0.00e-99999999999999999999", "2.2250738585072011e-308")
+
+
+def comparable(text):
+    """Whether a cell is a finite number that a float holds and whose differences are finite."""
+    value = data.number(text)
+    return value is not None and abs(value) <= data.LARGEST and (value != 0 or not set(text.lower().partition("e")[0]) & set("123456789"))
+
+
 cells = st.one_of(st.sampled_from(GOOD_CELLS), st.floats(allow_nan=False, allow_infinity=False).map(repr),
                   st.from_regex(rf"\A{data.NUMBER.pattern}\Z"), st.floats(-1e9, 1e9).flatmap(
-                      lambda x: st.sampled_from([f"{x:.0f}", f"{x:.7g}", f"{x:+.4f}", f"{x:e}", f"{x:G}"]))).filter(
-                          lambda text: data.number(text) is not None)
-anything = st.one_of(cells, st.sampled_from(BAD_CELLS), st.text("0123456789+-.eE _xinfNa١\n\r", max_size=8), st.text(max_size=4))
+                      lambda x: st.sampled_from([f"{x:.0f}", f"{x:.7g}", f"{x:+.4f}", f"{x:e}", f"{x:G}"]))).filter(comparable)
+anything = st.one_of(cells, st.sampled_from(BAD_CELLS + BEYOND), st.text("0123456789+-.eE _xinfNa١\n\r", max_size=8), st.text(max_size=4))
 
 
 @given(st.lists(st.tuples(anything, anything), min_size=1, max_size=6), st.booleans())
@@ -132,14 +141,14 @@ def test_cells_at_once_are_what_each_is_alone(pairs, higher):
     frame = pd.DataFrame({"segment_id": ids, "masculine": [m for m, _ in pairs], "feminine": [f for _, f in pairs],
                           "line": range(2, len(pairs) + 2)})
     alone = {side: [data.number(c) for c in frame[side].tolist()] for side in HEADER[1:]}
-    bad = [(side, i) for side in HEADER[1:] for i, v in enumerate(alone[side]) if v is None]
+    bad = [(side, i) for side in HEADER[1:] for i, c in enumerate(frame[side].tolist()) if not comparable(c)]
     if bad:
         side, i = bad[0]
         cell = frame[side].tolist()[i]
         with pytest.raises(InputError) as caught:
             data.check_scores(frame, Path("s.tsv"), ids, higher)
-        assert (caught.value.problem, caught.value.line, caught.value.segment_id) == (
-            f"{side} score {cell!r} is not a finite number", i + 2, str(i))
+        problem = "is not a finite number" if alone[side][i] is None else "cannot be compared: expected 0, or 1e-323 to 1e+150 in size"
+        assert (caught.value.problem, caught.value.line, caught.value.segment_id) == (f"{side} score {data.shown(cell)} {problem}", i + 2, str(i))
         assert ("allow_partial" in caught.value.hint) == (cell in data.MISSING)
         return
     got = data.check_scores(frame, Path("s.tsv"), ids, higher)
@@ -154,6 +163,18 @@ def test_every_accepted_spelling_at_once(texts):
     at_once = data.numbers(pd.Series(texts))
     assert at_once is None or [x.hex() for x in at_once.tolist()] == [data.number(t).hex() for t in texts]
     assert data.most_decimals(pd.Series(texts)) == max(map(data.decimals, texts))
+
+
+@pytest.mark.parametrize("cell", BEYOND)
+@pytest.mark.parametrize("partial", [False, True])
+def test_scores_that_cannot_be_compared_are_refused(tmp_path, cell, partial):
+    path = write(tmp_path / "s.tsv", *GOOD[:3], ("c", cell, 0))
+    refused(lambda: data.read_scores(path, IDS, partial=partial), path, "cannot be compared", 4, "c")
+
+
+@pytest.mark.parametrize("text", ["0e-999999", "0.0e-" + "9" * 5000, "1." + "1" * 2000])
+def test_decimals_have_an_end(text):
+    assert data.decimals(text) == data.most_decimals(pd.Series(["0.5", text])) == 999 and data.decimals("0.1e" + "9" * 5000) == 0
 
 
 def test_plain_numbers_take_the_fast_way(tmp_path, monkeypatch):
@@ -278,13 +299,33 @@ def test_annotations(tmp_path):
     (record("b", "feminine", errors=[{"start": 1}]), "whole numbers", "b"), (record("b", "feminine", errors=None), "not a list", "b"),
     (record("b", "feminine", errors=["x"]), "whole numbers", "b"), (record("b", "feminine", omission=None), "true or false", "b"),
     (record("b", "neuter"), "variant", "b"), (record("x", "feminine"), "not in", "x"), (record(["b"], "feminine"), ".", None),
-    (record("b", "masculine"), "occurs twice", "b"), ("", "not a JSON", None), ("{", "not a JSON", None), ("[]", "expected the keys", None),
-    ('{"segment_id": "b", "variant": "feminine"}', "expected the keys", None)])
+    (record("b", "masculine"), "occurs twice", "b"), ("", "not a JSON", None), ("{", "not a JSON", None), ("[]", "not a JSON", None),
+    ('{"segment_id": "b", "variant": "feminine"}', "expected the keys", None), ("[" * 3000 + "]" * 3000, "nested too deeply", None),
+    (record("b", "feminine", x=[]).replace("[]", "[" * 3000 + "]" * 3000), "nested too deeply", None),
+    (record("b", "feminine", **span("9" * 5000, 3)).replace('"9', "9").replace('9"', "9"), "not a JSON", None),
+    (record("b", "feminine", **span(0, int("9" * 3000))), "span 0-99*[.]{3}9* does not lie", "b"),
+    (record("b", "feminine")[:-1] + ', "errors": []}', "key 'errors' occurs twice", None),
+    (record("b", "feminine", **span(0, 3)).replace('"start": 0', '"start": 0, "start": 1'), "key 'start' occurs twice", None),
+    *((record("b", "feminine", errors=[span(0, 3)["errors"][0] | {key: value}]), f"{key} .* is not a text", "b")
+      for key in ("category", "severity") for value in ({"a": 1}, ["x"], 1, {})),
+    *((record("b", "feminine", errors=[span(0, 3)["errors"][0] | {key: "\ud800"}]), "half a surrogate pair", None)
+      for key in ("category", "severity", "\udfff")), (record("b\ud83d", "feminine"), "half a surrogate pair", None),
+    *((record(f"b{c}", "feminine"), "holds a control character", None) for c in "\n\t\0\r\x1b\x85")])
 def test_bad_annotations_are_refused(tmp_path, last, problem, segment):
     path = write(tmp_path / "a.jsonl", *ALL[:3], last)
-    with pytest.raises(InputError, match=problem) as caught:
-        data.read_annotations(path, TEXTS)
-    assert caught.value.path == path and caught.value.line == 4 and (segment is None or caught.value.segment_id == segment)
+    for partial in (False, True):
+        try:
+            assert list(data.read_annotations(path, TEXTS, partial)["segment_id"]) == ["a", "a"] and partial and segment == "b"
+        except InputError as error:
+            assert error.path == path and error.line == 4 and (segment is None or error.segment_id == segment)
+            assert re.search(problem, error.problem) and error.hint and str(error).isprintable() and len(str(error)) < 600
+            assert not partial or "allow_partial" not in error.hint
+
+
+def test_json_escapes_of_whole_characters_are_read(tmp_path):
+    texts = TEXTS.assign(segment_id=["a", "𝔤"])
+    lines = [record(i, v, **(span(4, 5) if i == "𝔤" and v == "feminine" else {})) for i in texts["segment_id"] for v in texts.columns[1:]]
+    assert r"\ud835\udd24" in lines[2] and data.read_annotations(write(tmp_path / "a.jsonl", *lines), texts)["n_errors"].sum() == 1
 
 
 def test_incomplete_annotations(tmp_path):
@@ -300,7 +341,114 @@ def test_incomplete_annotations(tmp_path):
             data.read_annotations(write(tmp_path / "e.jsonl"), TEXTS, partial=partial)
 
 
+# gender labels and counts
+
+MADE = pd.DataFrame({"segment_id": ["a", "b"], "text": ["Der Arzt kam.", "Sie ging."]})
+LABEL = {"segment_id": "a", "term": "Arzt", "start": "4", "end": "8", "isco": "2211", "gender": "masculine", "detector": "x"}
+NONE = LABEL | {"segment_id": "b", "term": "", "start": "0", "end": "0", "isco": "", "gender": "excluded"}
+
+
+def labels(path, *rows):
+    return write(path, tuple(data.GENDER_LABELS), *(tuple(row.values()) for row in rows))
+
+
+def test_gender_labels(tmp_path):
+    got = data.read_genders(labels(tmp_path / "g.tsv", NONE, LABEL), MADE)
+    assert got[["start", "end"]].to_numpy().tolist() == [[4, 8], [0, 0]] and list(got["found_isco"]) == ["2211", ""]
+
+
+@pytest.mark.parametrize("change, problem", [
+    *(({"end": bad}, "offsets") for bad in ("９", "9" * 10, "9" * 30, "9" * 5000, "-1", "", "8.0")), ({"start": "٤"}, "offsets"),
+    *(({"isco": bad}, "is no ISCO-08 unit group") for bad in ("abc", "9999", "22", "110")), ({"gender": "f"}, "gender"),
+    ({"start": "3"}, "does not stand"), ({"term": "kam.", "start": "9", "end": "99"}, "does not stand"), ({"term": ""}, "does not stand"),
+    ({"term": "", "start": "99", "end": "99", "gender": "excluded"}, "does not stand"),
+    ({"term": "", "start": "4", "end": "4"}, "without a term")])
+def test_bad_gender_labels_are_refused(tmp_path, change, problem):
+    path = labels(tmp_path / "g.tsv", NONE, LABEL | change)
+    refused(lambda: data.read_genders(path, MADE), path, problem, 3, "a")
+
+
+COUNT = {"source": "X", "system": "s", "language": "de", "subset": "", "occupation": "plumber", "isco": "7126", "masculine": "5",
+         "feminine": "1", "not_clear": "0", "excluded": "0"}
+
+
+def counts(path, *rows):
+    return write(path, ",".join(data.GENDER_COUNTS), *(",".join(row.values()) for row in rows))
+
+
+@pytest.mark.parametrize("change, problem", [
+    *(({"language": bad}, "language .*, expected one of ar, ") for bad in ("xx", "a/b", "", "DE")), ({"source": ""}, "source is empty"),
+    *(({"system": bad}, "system is empty") for bad in ("", " ")), ({"occupation": ""}, "occupation is empty"),
+    *(({"feminine": bad}, "is not a count") for bad in ("1" * 16, "1" * 30, "1" * 5000, "٣", "", "-1"))])
+def test_bad_rows_of_counts_are_refused(tmp_path, change, problem):
+    path = counts(tmp_path / "c.csv", COUNT, COUNT | {"occupation": "baker", "isco": "", "feminine": "9" * 15})
+    assert list(data.read_counts(path)["feminine"]) == [1, 10 ** 15 - 1]
+    counts(path, COUNT, COUNT | {"occupation": "baker", "isco": "7512"} | change)
+    assert len(refused(lambda: data.read_counts(path), path, problem, 3)) < 400
+
+
+def test_counts_of_nothing_are_refused(tmp_path):
+    path = counts(tmp_path / "c.csv")
+    refused(lambda: data.read_counts(path), path, "no row below the header")
+
+
+def test_counts_in_two_files_of_a_study_do_not_double(mini_study, repository):
+    counts(repository / "one.csv", COUNT)
+    counts(repository / "two.csv", COUNT | {"system": "t"}, COUNT)
+    counts(repository / "three.csv", COUNT | {"subset": "other"})
+    chosen = study.load(write(mini_study, mini_study.read_text() + "gender_counts: [one.csv, two.csv, three.csv]"))
+    runs = data.prepare(chosen).set_index("system")
+    assert runs.loc[["one", "two", "three"], "status"].tolist() == ["ok", "refused", "ok"]
+    assert runs.loc["two", "problem"].startswith("two.csv, line 3: 'plumber' of 's' (de) is counted in one.csv too. ")
+    assert pd.read_parquet(chosen.prepared / "gender_counts.parquet")["masculine"].sum() == 10
+    assert data.counted_runs(chosen) == [("X", "s", "de")]                       # what is refused counts for nothing
+
+
+def test_counts_of_what_the_study_counts_itself_do_not_double(tmp_path):
+    path = counts(tmp_path / "c.csv", COUNT | {"source": "mini"}, COUNT | {"source": "mini", "subset": "mini"})
+    own = SimpleNamespace(pairs=tmp_path / "mini", translations={"m": SimpleNamespace(label="s")}, runs=lambda kind: [("m", "de")],
+                          gender_counts=[path])
+    (_, error), = data._counts(own)
+    assert "own translations" in error.problem and error.line == 3
+    counts(path, COUNT | {"source": "mini"})
+    assert [len(frame) for _, frame in data._counts(own)] == [1]
+
+
+# hints
+
+def test_partial_runs_are_named_only_where_they_are_a_way_out(tmp_path, mini_study, repository):
+    """`allow_partial` changes nothing about pairs, references, labels and the texts with a neutral variant."""
+    write(tmp_path / "r.tsv", ("segment_id", "text"), ("a", "x"))
+    labels(tmp_path / "g.tsv", LABEL)
+    write_pairs(tmp_path / "set")
+    write(tmp_path / "set" / "de.tsv", *(tmp_path / "set" / "de.tsv").read_text().split("\n")[:-2])
+    sides = ("masculine", "feminine", "neutral")
+    frames = [pd.DataFrame({"segment_id": ["a"], **dict.fromkeys(sides, "1"), "line": [2]}),
+              pd.DataFrame({"segment_id": ["a", "b"], **dict.fromkeys(sides, ["1", "None"]), "line": [2, 3]})]
+    for read in (lambda: data.read_texts(tmp_path / "r.tsv", IDS), lambda: data.read_genders(tmp_path / "g.tsv", MADE),
+                 lambda: data.read_pairs(tmp_path / "set", "de"), *(lambda frame=frame: data.check_scores(
+                     frame, tmp_path / "n.tsv", IDS[:2], sides=sides) for frame in frames)):
+        with pytest.raises(InputError, match="missing|'None'") as caught:
+            read()
+        assert caught.value.hint and "allow_partial" not in caught.value.hint and "None" not in caught.value.hint
+    path = write(tmp_path / "a.jsonl", *ALL[:3])
+    assert "allow_partial" in refused(lambda: data.read_annotations(path, TEXTS), path, "only the masculine", 3, "b")
+
+
 # a study's files
+
+def test_a_study_without_runs_is_prepared(mini_study):
+    chosen = study.load(write(mini_study, "pairs: data/mini", "languages: [de]"))
+    made, read = data.prepare(chosen), data.read_runs(chosen)
+    assert len(made) == len(read) == 0 and list(made) == list(read) and "status" in made
+
+
+def test_scores_printed_with_many_decimals_are_prepared(mini_study, repository):
+    write_scores(repository / "scores" / "noise" / "de.tsv", random_scores(1) | {"7126-report": ("0e-99999999999999999999", 1)})
+    chosen = study.load(mini_study)
+    data.prepare(chosen)
+    assert data.read_runs(chosen).set_index("system").loc["noise", ["status", "decimals"]].tolist() == ["ok", 999]
+
 
 def test_prepare_refuses_a_bad_run_and_goes_on(mini_study, repository):
     write_scores(repository / "scores" / "noise" / "de.tsv", random_scores(1) | {"7126-report": ("nan", 1)})

@@ -107,3 +107,9 @@ def test_names_of_occupations_cover_no_point_and_stay_inside(shape):
         assert figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1
         assert not ((box.x0 < points[:, 0]) & (points[:, 0] < box.x1) & (box.y0 < points[:, 1]) & (points[:, 1] < box.y1)).any()
     plt.close(figure)
+
+
+def test_a_constant_evaluator_has_an_empty_caterpillar_that_says_so():
+    figure = figures.caterpillar(pd.Series(float("nan"), index=["0110", "1111"]), "constant")
+    assert [t.get_text() for t in figure.axes[0].texts] == ["a constant evaluator: there is no range"]
+    plt.close(figure)

@@ -92,7 +92,8 @@ def change(position, **cells):
     (change(3, overall="-inf"), "not a finite number", 5), (change(2, overall="8,5"), "not a finite number", 4),              # [20]
     (change(3, system_id="hyp-3"), "system 'hyp-3'", 5), (change(3, system_id="hyp-1"), "hyp-1 occurs twice", 5),
     (change(3, domain_name="7126"), "occupation 7126, expected 0110", 5), (change(3, domain_name="999"), "ISCO-08", 5),
-    ([*returned(), *({**r, "doc_id": "x"} for r in returned()[:2])], "not in", 74),
+    ([*returned(), *({**r, "doc_id": "x"} for r in returned()[:2])], "1 segments are not in", 74),
+    (change(3, overall="1e-99999999999999999999"), "cannot be compared", 5), (change(3, overall="-2e150"), "cannot be compared", 5),
     (returned(set_id="challenge_other"), "no row of set challenge_mini and target language de; it holds challenge_other de_DE", None)])
 def test_bad_score_files_are_refused(tmp_path, pairs, rows, problem, line):
     path = wmt25(tmp_path, rows)
@@ -135,9 +136,53 @@ def test_a_language_in_two_spellings_and_in_pieces(tmp_path, pairs):
     assert caught.value.line == len(rows) - 1
 
 
-def test_only_a_header(tmp_path, pairs):
-    with pytest.raises(InputError, match="no row of set challenge_mini and target language de"):
-        read(wmt25(tmp_path, []), pairs)
+@pytest.mark.parametrize("end", ["\n", ""])
+def test_only_a_header(tmp_path, pairs, end):
+    with pytest.raises(InputError, match="no row of set challenge_mini and target language de; it holds no row below the header"):
+        read(wmt25(tmp_path, [], end=end), pairs)
+
+
+@pytest.mark.parametrize("change, problem, line, hint", [
+    (lambda t: t.replace(b"method", b"overall", 1), "column 'overall' occurs twice", 1, "name of its own"),
+    (lambda t: t.replace(b"segment_id", b"method", 1), "column 'method' occurs twice", 1, "name of its own"),
+    (lambda t: t.decode().encode("utf-16"), "not UTF-8 \\(byte 0xff\\)", 1, "Save the file as UTF-8"),
+    (lambda t: t.decode().encode("utf-16-le"), "no column 'doc_id'", 1, "Save the file as UTF-8"),
+    (lambda t: t.replace(b"\n", b"\r"), "no column 'overall'", 1, "CR"),
+    (lambda t: t.replace(b"0110-report", b"0110-rep\xf6rt", 1), "not UTF-8 \\(byte 0xf6\\)", 4, "Save the file as UTF-8"),
+    (lambda t: t[:-1], "the last line does not end", 73, "If the file is whole, end it with a line end"),
+    (lambda t: b"", "empty file", None, "header")])
+def test_files_that_cannot_be_read_say_why(tmp_path, pairs, change, problem, line, hint):
+    path = wmt25(tmp_path, returned())
+    path.write_bytes(change(path.read_bytes()))
+    with pytest.raises(InputError, match=problem) as caught:
+        read(path, pairs)
+    assert caught.value.line == line and hint in caught.value.hint and str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_bare_cr_in_a_cell_is_content(tmp_path, pairs, end):                                                           # [10]
+    texts = pairs.replace({"segment_id": {"0110-report": "0110\rreport"}})
+    rows = [r | {"method": "a\rb", "doc_id": r["doc_id"].replace("0110-report", "0110\rreport")} for r in returned()]
+    got = read(wmt25(tmp_path, rows, end=end), texts).rename({"0110\rreport": "0110-report"})
+    assert got.equals(read(wmt25(tmp_path / "plain", returned()), pairs))
+    rows[5] |= {"overall": "0.5\r"}
+    with pytest.raises(InputError, match="not a finite number") as caught:
+        read(wmt25(tmp_path, rows), texts)
+    assert caught.value.line == 7 and str(caught.value).isprintable()
+
+
+def test_a_line_of_more_than_a_block(tmp_path, pairs):
+    assert read(wmt25(tmp_path, change(3, method="x" * 3_000_000)), pairs).equals(read(wmt25(tmp_path / "plain", returned()), pairs))
+
+
+@pytest.mark.parametrize("partial", [False, True])
+def test_ids_that_are_not_in_the_study(tmp_path, pairs, partial):
+    """Refused before anything is called missing, also of one hypothesis only; passed over where the study is a part of the set."""
+    rows = [*returned(), returned()[0] | {"doc_id": "zzz"}]
+    with pytest.raises(InputError, match="1 segments are not in the study's pairs") as caught:
+        read(wmt25(tmp_path, rows), pairs, partial=partial)
+    assert (caught.value.line, caught.value.segment_id) == (74, "zzz") and "allow_partial" not in caught.value.hint
+    assert len(read(wmt25(tmp_path, rows), pairs, partial=partial, subset=True)) == 36
 
 
 # ---- copies of large files

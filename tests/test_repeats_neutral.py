@@ -189,3 +189,22 @@ def test_bad_neutral_key(tmp_path, value):
     path.write_text(json.dumps({"pairs": "p", "languages": ["de"], "neutral": value}), encoding="utf-8")
     with pytest.raises(InputError, match="neutral"):
         study.load(path)
+
+
+def test_repeats_are_numbered_and_a_broken_card_refuses_its_runs_only(tmp_path):
+    path = build(tmp_path, "numbered")
+    chosen = study.load(path)
+    try:
+        scores = tmp_path / "e5-cosine/de.tsv"
+        for name in ("de.r1.tsv", "de.r01.tsv"):
+            (tmp_path / "e5-cosine" / name).write_text(scores.read_text())
+        scores.unlink()
+        (tmp_path / "wordfreq-zipf/card.yaml").write_text("higher_is_better: False\n")
+        (tmp_path / "hunspell/card.yaml").write_bytes(b"\xff\xfe")
+        chosen = study.load(path)
+        runs = data.prepare(chosen).set_index("system")
+        assert "de.r01.tsv: no number of a repeat" in runs.loc["e5-cosine", "problem"]
+        assert "higher_is_better: expected true or false" in runs.loc["wordfreq-zipf", "problem"]
+        assert "card.yaml: not UTF-8" in runs.loc["hunspell", "problem"] and runs.loc["source-length", "status"] == "ok"
+    finally:
+        shutil.rmtree(chosen.results, ignore_errors=True)

@@ -130,7 +130,8 @@ def test_large_texts_are_aligned_once(tmp_path, monkeypatch):
     ("set.en-cs.hyp-2.txt", lambda t: t.removesuffix("\n").rpartition("\n")[0] + "\n", "unequal numbers of lines: .*hyp-2.txt"),
     ("set.en-cs.meta.tsv", lambda t: t.replace("110\t", "111\t", 1), "'111' is no ISCO-08 unit group"),
     ("set.en-cs.meta.tsv", lambda t: t.replace(f"\t{SMALL[1][1]}\n", f"\t{SMALL[0][1]}\n"), "the doc_id occurs twice"),
-    ("set.en-cs.meta.tsv", lambda t: t.replace(f"\t{SMALL[1][1]}\n", "\tx1\n"), "'x1' is not a number"),
+    *(("set.en-cs.meta.tsv", lambda t, bad=bad: t.replace(f"\t{SMALL[1][1]}\n", f"\t{bad}\n"), "is not a number of at most 15 digits")
+      for bad in ("x1", "٣", "9" * 5000)),
     ("set.en-cs.src.txt", None, "no such file")])
 def test_gambit_files_that_do_not_fit_are_refused(tmp_path, name, change, message):
     look_alike(tmp_path, SMALL)
@@ -245,7 +246,9 @@ def test_wmt25_spans(tmp_path):
 @pytest.mark.parametrize("cells, message", [
     (("0 4", "3", "minor"), "2 starts, 1 ends, 1 error types"), (("0", "999", "minor"), "span 0-999 does not lie"),
     (("", "", ""), "0 starts"),
-    (("3", "0", "minor"), "does not lie"), (("-1", "3", "minor"), "not a span"), (("0", "3", "no-error"), "not a span")])
+    (("3", "0", "minor"), "does not lie"), (("-1", "3", "minor"), "not a span"), (("0", "3", "no-error"), "not a span"),
+    (("missing", "missing", "no-error"), "'missing missing no-error': not a span"), (("missing", "x", "minor"), "not a span"),
+    (("0", "9" * 5000, "minor"), "not a span"), (("٠", "3", "minor"), "not a span")])
 def test_malformed_spans_are_invalid_never_error_free(tmp_path, cells, message):
     look_alike(tmp_path, SMALL)
     pairs = formats.read_gambit(tmp_path / "texts", "set", "cs")
@@ -297,7 +300,10 @@ def test_wmt26_scores_and_annotations(tmp_path, pairs):
     ("task2_pred", None, "a score is missing"), ("task2_pred", "7", None), ("task2_pred", "high", "not a finite number"),
     ("task2_pred", True, "not a finite number"), ("task1_pred", "x", "not an annotation"), ("task3_pred", 2, "expected 0 or 1"),
     ("task1_pred", {"errors": [], "omission": "huge"}, "omission 'huge'"), ("task1_pred", {"errors": None}, "errors is not a list"),
-    ("task1_pred", {"errors": [{"start": 0, "end": 99}]}, "does not lie in the text")])
+    ("task1_pred", {"errors": [{"start": 0, "end": 99}]}, "does not lie in the text"), ("task2_pred", [[]], "not a finite number"),
+    ("task2_pred", 10 ** 400, "not a finite number"), ("task2_pred", 1e151, "cannot be compared"),
+    ("task1_pred", {"errors": [{"start": 0, "end": 3, "category": {"a": 1}}]}, "category {'a': 1} is not a text"),
+    ("task1_pred", {"errors": [{"start": 0, "end": 3, "severity": 1}]}, "severity 1 is not a text")])
 def test_wmt26_answers_that_do_not_fit(tmp_path, pairs, field, value, message):
     first = pairs["segment_id"][0]
     good = {"task2_pred": 1, "task1_pred": {"errors": [], "omission": None}, "task3_pred": 1}[field]
@@ -309,6 +315,33 @@ def test_wmt26_answers_that_do_not_fit(tmp_path, pairs, field, value, message):
     with pytest.raises(InputError, match=message) as caught:
         read(path, pairs, "cs", "set")
     assert caught.value.line and caught.value.segment_id == first
+
+
+@pytest.mark.parametrize("field", ["task1_pred", "task2_pred"])
+@pytest.mark.parametrize("old, new, message", [
+    ('"src": "x"', f'"src": {"[" * 3000}{"]" * 3000}', "nested too deeply"), ('"src": "x"', '"src": "\\ud800"', "half a surrogate pair"),
+    ('"src": "x"', '"src": "x", "src": "y"', "key 'src' occurs twice"), ('"hyp-2": ', '"hyp-1": ', "key 'hyp-1' occurs twice"),
+    ("_###_cs_CZ_", r"_###_cs\ud800_CZ_", "half a surrogate pair"), ("_###_0", r"_###_\n0", "item_id .* holds a control character"),
+    ("_###_0", "", "expected six parts"), ('"item_id"', '"item"', "no item_id"), ('{"item_id"', '["item_id"', "not a JSON object")])
+def test_wmt26_lines_that_are_no_clean_json(tmp_path, pairs, field, old, new, message):
+    path = wmt26_file(tmp_path / "x.jsonl", pairs, lambda i, h: {field: 1 if field == "task2_pred" else {"errors": []}})
+    path.write_text(path.read_text().replace(old, new, 1))
+    with pytest.raises(InputError, match=message) as caught:
+        (formats.read_wmt26_scores if field == "task2_pred" else formats.read_wmt26_annotations)(path, pairs, "cs", "set")
+    assert caught.value.line == 1 and caught.value.hint and str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize("partial", [False, True])
+@pytest.mark.parametrize("field", ["task1_pred", "task2_pred"])
+def test_wmt26_ids_that_are_not_in_the_study(tmp_path, pairs, field, partial):
+    """Refused whether or not the run may be partial, also of one hypothesis only; passed over where the study is a part of the set."""
+    first, good = pairs["segment_id"][0], {"task1_pred": {"errors": []}, "task2_pred": 1}[field]
+    path = wmt26_file(tmp_path / "x.jsonl", pairs, lambda i, h: {} if (i, h) == (first, "hyp-2") else {field: good})
+    read = formats.read_wmt26_scores if field == "task2_pred" else formats.read_wmt26_annotations
+    with pytest.raises(InputError, match="not in the study's pairs") as caught:
+        read(path, pairs[1:], "cs", "set", partial=partial)
+    assert (caught.value.line, caught.value.segment_id) == (1, first)
+    assert read(path, pairs[1:], "cs", "set", partial=partial, subset=True)["segment_id"].nunique() == len(pairs) - 1
 
 
 def test_a_study_of_wmt26_files_and_wmt25_spans(tmp_path):

@@ -11,12 +11,13 @@ import math
 import os
 import re
 import threading
+from reprlib import repr as shown
 
 import numpy as np
 import pandas as pd
 
 from mtgender import isco
-from mtgender.study import COUNTRIES, TEXT_TYPES, InputError
+from mtgender.study import COUNTRIES, LANGUAGES, REPEAT, TEXT_TYPES, InputError, display_path
 
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 ALTERNATION = re.compile(r"\{([^{}|]*)\|([^{}|]*)\}")
@@ -26,6 +27,14 @@ MISSING = ("", "None", "NaN", "nan", "NA")
 GENDERS = ["masculine", "feminine", "not_clear", "excluded"]
 GENDER_COUNTS = ["source", "system", "language", "subset", "occupation", "isco", *GENDERS]
 ID_LIST = 3  # ids named in a message
+LARGEST = 1e150  # absolute score: differences and their squares are finite
+MOST_DECIMALS = 999
+WHOLE = re.compile("[0-9]{1,9}")
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
+SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+EXPORT = "`python -m mtgender export` writes them"
+PARTIAL = "Complete the file, or set allow_partial: true in the study to have it shown as partial"
+COMPLETE_NEUTRAL = "Complete the file: each text needs its three scores"
 
 
 def read_lines(path):
@@ -84,7 +93,7 @@ def read_tsv_like(path, columns, separator):
     header = lines[0].split(separator)
     if sorted(header) != sorted(columns):
         raise InputError(f"header is {lines[0][:120]!r}, expected the columns {f' <{name}> '.join(columns)}", path=path, line=1,
-                         hint=f"The first line names the columns, separated by {name}")
+                         hint=header_hint(lines[0]) or f"The first line names the columns, separated by {name}")
     rows = []
     for number, line in enumerate(lines[1:], 2):
         cells = line.split(separator)
@@ -97,6 +106,72 @@ def read_tsv_like(path, columns, separator):
     return pd.DataFrame(rows, columns=[*header, "line"])[[*columns, "line"]]
 
 
+def header_hint(line):
+    """What to do about a first line that shows the file to be no UTF-8 or to have other line ends; else nothing."""
+    return ("Save the file as UTF-8: it holds NUL, as UTF-16 does" if "\0" in line
+            else "End all lines with LF, or all with CRLF: any other CR is content" if "\r" in line else "")
+
+
+def read_record(line, path, number, keys, hint=None):
+    """The object in one JSON line.
+
+    Parameters
+    ----------
+    line : str
+    path : Path
+    number : int
+        Of the line, for the error.
+    keys : list of str
+        Keys that must be there.
+    hint : str, optional
+        What to do about a line without them.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    InputError
+        Not JSON, no object, nested too deeply; a missing key; a key that occurs twice in one object; half a surrogate pair.
+    """
+    where = {"path": path, "line": number}
+
+    def once(pairs):
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            seen = set()
+            key = next(k for k, _ in pairs if k in seen or seen.add(k))
+            raise InputError(f"key {shown(key)} occurs twice", **where, hint="Each key of an object must occur once")
+        return found
+
+    try:
+        record = json.loads(line, object_pairs_hook=once)
+        if SURROGATE.search(line):
+            json.dumps(record, ensure_ascii=False).encode()
+    except RecursionError:
+        raise InputError("nested too deeply", **where, hint=hint) from None
+    except UnicodeEncodeError:
+        raise InputError("half a surrogate pair, which is no character", **where,
+                         hint="Write characters beyond U+FFFF whole, or as two \\u escapes") from None
+    except ValueError:
+        record = None
+    if not isinstance(record, dict):
+        raise InputError("not a JSON object", **where, hint=hint)
+    if not set(keys) <= set(record):
+        raise InputError(f"no {next(k for k in keys if k not in record)}, expected the keys {', '.join(keys)}", **where, hint=hint)
+    return record
+
+
+def check_id(text, name, path, line):
+    """Refuse an id from JSON that is no text or holds a control character (TAB, line end, NUL …): no table could hold it."""
+    if not isinstance(text, str):
+        raise InputError(f"{name} {shown(text)} is not a text", path=path, line=line, hint="Ids are texts, in quotes")
+    if CONTROL.search(text):
+        raise InputError(f"{name} {shown(text)} holds a control character", path=path, line=line,
+                         hint="Ids hold no TAB, line end, NUL or other control character")
+
+
 def _unique(frame, path, key=("segment_id",)):
     repeated = frame.duplicated(list(key))
     if repeated.any():
@@ -106,20 +181,20 @@ def _unique(frame, path, key=("segment_id",)):
                          segment_id=row["segment_id"], hint="Each segment must occur once")
 
 
-def _same_ids(frame, expected, path, what, partial=False):
-    """Refuse ids that are unknown or, unless partial, missing; `expected` is an index of ids."""
+def _same_ids(frame, expected, path, what, partial=False, hint=PARTIAL, known_from=EXPORT):
+    """Refuse ids that are unknown or, unless partial, missing; `expected` is an index of ids, the hints are for either."""
     codes, _ = pd.factorize(pd.concat([expected, frame["segment_id"]], ignore_index=True))       # counted in the order of appearance
     known, found = codes[:len(expected)], codes[len(expected):]
     unknown = frame[found > known.max(initial=-1)]
     if len(unknown):
         row = unknown.iloc[0]
         raise InputError(f"{len(unknown)} segments are not in {what}", path=path, line=int(row["line"]), segment_id=row["segment_id"],
-                         hint=f"Use the ids of {what}; `python -m mtgender export` writes them")
+                         hint=f"Use the ids of {what}{known_from and f'; {known_from}'}")
     missing = expected[~np.isin(known, found)]
     if len(missing) and not partial:
         names = ", ".join(missing[:ID_LIST]) + (" …" if len(missing) > ID_LIST else "")
         raise InputError(f"{len(missing)} of {len(expected)} segments are missing: {names}", path=path, segment_id=missing.iloc[0],
-                         hint="Complete the file, or set allow_partial: true in the study to have it shown as partial")
+                         hint=hint)
 
 
 def variants(markup, neutral=False):
@@ -186,7 +261,7 @@ def read_texts(path, segment_ids):
     """
     frame = read_tsv(path, ["segment_id", "text"])
     _unique(frame, path)
-    _same_ids(frame, segment_ids, path, "the study's pairs")
+    _same_ids(frame, segment_ids, path, "the study's pairs", hint="Complete the file: each pair needs its text")
     return dict(zip(frame["segment_id"], frame["text"]))
 
 
@@ -310,7 +385,8 @@ def _read_variants(folder, language, source, neutral):
     path, names = folder / f"{language}.tsv", VARIANTS[:2 + neutral]
     frame = read_tsv(path, ["segment_id", "occupation", "text"])
     _unique(frame, path)
-    _same_ids(frame, source["segment_id"], path, "the English texts", partial=neutral)
+    _same_ids(frame, source["segment_id"], path, "the English texts", partial=neutral, known_from="",
+              hint="Complete the file: each English text needs its pair")
     made = [variants(m, neutral) for m in frame["text"]]
     for line, segment_id, texts in zip(frame["line"], frame["segment_id"], made):
         if any(mark in text for text in texts for mark in "{}|"):
@@ -338,7 +414,7 @@ def number(text):
 
 
 def decimals(text):
-    """Digits after the decimal point that a printed number carries.
+    """Digits after the decimal point that a printed number carries, `MOST_DECIMALS` at most.
 
     Examples
     --------
@@ -346,7 +422,7 @@ def decimals(text):
     (4, 0, 8)
     """
     mantissa, _, exponent = text.lower().partition("e")
-    return max(0, len(mantissa.partition(".")[2]) - int(exponent or 0))
+    return int(min(MOST_DECIMALS, max(0, len(mantissa.partition(".")[2]) - float(exponent or 0))))
 
 
 def numbers(cells):
@@ -395,7 +471,7 @@ def most_decimals(cells):
     scientific = (cells.str.contains("e", regex=False) | cells.str.contains("E", regex=False)).to_numpy(bool)
     point, length = cells.str.find(".").to_numpy(), cells.str.len().to_numpy()
     digits = np.where((point >= 0) & ~scientific, length - point - 1, 0)
-    return max(int(digits.max()), *map(decimals, cells[scientific].tolist()), 0)
+    return max(min(int(digits.max()), MOST_DECIMALS), *map(decimals, cells[scientific].tolist()), 0)
 
 
 def read_scores(path, segment_ids, higher_is_better=True, partial=False):
@@ -420,7 +496,7 @@ def read_scores(path, segment_ids, higher_is_better=True, partial=False):
     Raises
     ------
     InputError
-        Missing, duplicate, unknown segment; a score that is not a finite number.
+        Missing, duplicate, unknown segment; a score that is not a finite number, beyond `LARGEST`, or too small for a float.
     """
     return check_scores(read_tsv(path, ["segment_id", "masculine", "feminine"]), path, segment_ids, higher_is_better, partial)
 
@@ -441,6 +517,9 @@ def read_repeats(paths, segment_ids, higher_is_better=True, partial=False):
         What `read_scores` gives, averaged over the repeats (only segments that all of them have); and repeat (from 1), segment_id,
         masculine, feminine.
     """
+    for path in paths:
+        if not REPEAT.fullmatch(path.name):
+            raise InputError("no number of a repeat", path=path, hint="Repeats are <language>.r1.tsv, <language>.r2.tsv, …")
     tables = [read_scores(path, segment_ids, higher_is_better, partial) for path in paths]
     each = pd.concat([t.assign(repeat=k) for k, t in enumerate(tables, 1)], ignore_index=True)
     groups = each.groupby("segment_id", sort=False)
@@ -450,8 +529,9 @@ def read_repeats(paths, segment_ids, higher_is_better=True, partial=False):
 
 def check_scores(frame, path, segment_ids, higher_is_better=True, partial=False, sides=("masculine", "feminine")):
     """Validate score rows (segment_id, `sides` as text, line) of any format; returns what `read_scores` does."""
+    neutral = "neutral" in sides                                # which are never partial
     _unique(frame, path)
-    _same_ids(frame, segment_ids, path, "the study's pairs", partial)
+    _same_ids(frame, segment_ids, path, "the study's pairs", partial, hint=COMPLETE_NEUTRAL if neutral else PARTIAL)
     if partial:
         frame = frame[~frame[list(sides)].isin(MISSING).any(axis=1)]
     if not len(frame):
@@ -459,24 +539,35 @@ def check_scores(frame, path, segment_ids, higher_is_better=True, partial=False,
     cells = pd.concat([frame[side].astype(str) for side in sides], ignore_index=True)
     values = numbers(cells)
     if values is None:
-        found = [number(v) for v in cells]
-        if None in found:
-            side, row = sides[found.index(None) // len(frame)], frame.iloc[found.index(None) % len(frame)]
-            hint = ("A missing score needs allow_partial: true in the study" if row[side] in MISSING
-                    else "Scores are plain numbers like 0.8312")
-            raise InputError(f"{side} score {row[side]!r} is not a finite number", path=path,
-                             line=int(row.get(f"line_{side}", row["line"])), segment_id=row["segment_id"], hint=hint)
-        values = np.array(found)
+        values = np.array([number(v) for v in cells], float)    # missing where a cell is no finite number
+    wrong = np.flatnonzero(~(np.abs(values) <= LARGEST) | _vanished(cells, values))
+    if len(wrong):
+        side, row = sides[wrong[0] // len(frame)], frame.iloc[wrong[0] % len(frame)]
+        hint = "Scores are plain numbers like 0.8312"
+        if row[side] in MISSING:
+            hint = COMPLETE_NEUTRAL if neutral else "A missing score needs allow_partial: true in the study"
+        problem = ("is not a finite number" if np.isnan(values[wrong[0]])
+                   else f"cannot be compared: expected 0, or 1e-323 to {LARGEST:g} in size")
+        raise InputError(f"{side} score {shown(row[side])} {problem}", path=path, line=int(row.get(f"line_{side}", row["line"])),
+                         segment_id=row["segment_id"], hint=hint)
     oriented = values.reshape(len(sides), -1) * (1.0 if higher_is_better else -1.0) + 0.0
     return pd.DataFrame({"segment_id": frame["segment_id"].array, **dict(zip(sides, oriented)), "decimals": most_decimals(cells)})
+
+
+def _vanished(cells, values):
+    """Which cells name another number than 0 that is too small for a float."""
+    zero = values == 0
+    small = [c for c in pd.unique(cells[zero]).tolist() if re.match("[^eE]*[1-9]", c)] if zero.any() else []
+    return cells.isin(small).to_numpy(bool) if small else np.zeros(len(cells), bool)
 
 
 def _span_problem(error, length):
     if not isinstance(error, dict) or not all(type(error.get(k)) is int for k in ("start", "end")):
         return "an error needs whole numbers start and end"
     if not 0 <= error["start"] < error["end"] <= length:
-        return f"span {error['start']}-{error['end']} does not lie in the text of {length} characters"
-    return None
+        return f"span {shown(error['start'])}-{shown(error['end'])} does not lie in the text of {length} characters"
+    wrong = next((k for k in ("severity", "category") if not isinstance(error.get(k), str | None)), None)
+    return wrong and f"{wrong} {shown(error[wrong])} is not a text"
 
 
 def read_annotations(path, pairs, partial=False):
@@ -499,12 +590,9 @@ def read_annotations(path, pairs, partial=False):
     """
     records = []
     for number_, line in enumerate(read_lines(path), 1):
-        try:
-            record = json.loads(line)
-        except ValueError:
-            raise InputError("not a JSON object", path=path, line=number_, hint="One annotation a line") from None
-        if not isinstance(record, dict) or not {"segment_id", "variant", "errors"} <= set(record):
-            raise InputError("expected the keys segment_id, variant, errors, omission, instruction_fault", path=path, line=number_)
+        record = read_record(line, path, number_, ["segment_id", "variant", "errors"], "One annotation a line, "
+                             "{segment_id, variant, errors, omission, instruction_fault}")
+        check_id(record["segment_id"], "segment_id", path, number_)
         records.append((record, number_, None))
     return check_annotations(records, path, pairs, partial)
 
@@ -525,12 +613,10 @@ def check_annotations(records, path, pairs, partial=False):
         where = {"path": path, "line": number_}
         where["segment_id"] = segment_id = record["segment_id"]
         variant = record["variant"]
-        if not isinstance(segment_id, str):
-            raise InputError(f"segment_id {segment_id!r} is not a text", path=path, line=number_)
         if variant not in ("masculine", "feminine"):
-            raise InputError(f"variant {variant!r}, expected masculine or feminine", **where)
+            raise InputError(f"variant {shown(variant)}, expected masculine or feminine", **where, hint="Each text has a line for either")
         if (segment_id, variant) not in texts:
-            raise InputError("not in the study's pairs", **where, hint="Use the ids that `python -m mtgender export` writes")
+            raise InputError("not in the study's pairs", **where, hint=f"Use the ids of the study's pairs; {EXPORT}")
         errors, flags = record["errors"], [record.get(k, False) for k in ("omission", "instruction_fault")]
         problem = problem or (None if isinstance(errors, list) else "errors is not a list")
         problem = problem or next(filter(None, (_span_problem(e, len(texts[segment_id, variant])) for e in errors)), None)
@@ -541,7 +627,7 @@ def check_annotations(records, path, pairs, partial=False):
                 continue
             raise InputError(problem, **where, hint="A malformed annotation is invalid, never error-free")
         rows.append((segment_id, variant, len(errors), *flags,
-                     [(e["start"], e["end"], e.get("severity", ""), e.get("category", "")) for e in errors], number_))
+                     [(e["start"], e["end"], e.get("severity") or "", e.get("category") or "") for e in errors], number_))
     frame = pd.DataFrame(rows, columns=["segment_id", "variant", "n_errors", "omission", "instruction_fault", "errors", "line"])
     _unique(frame, path, ("segment_id", "variant"))
     both = frame.groupby("segment_id")["variant"].transform("size") == 2
@@ -549,7 +635,8 @@ def check_annotations(records, path, pairs, partial=False):
         frame = frame[both]
     elif not both.all():
         row = frame[~both].iloc[0]
-        raise InputError(f"only the {row['variant']} variant is annotated", path=path, line=int(row["line"]), segment_id=row["segment_id"])
+        raise InputError(f"only the {row['variant']} variant is annotated", path=path, line=int(row["line"]), segment_id=row["segment_id"],
+                         hint=PARTIAL)
     _same_ids(frame, pairs["segment_id"], path, "the study's pairs", partial)
     if not len(frame):
         raise InputError("no annotation at all", path=path)
@@ -601,17 +688,56 @@ def read_counts(path):
         The same; counts as int.
     """
     frame = read_tsv_like(path, GENDER_COUNTS, ",")
+    if not len(frame):
+        raise InputError("no row below the header", path=path, hint="One row an occupation, or leave the file out of gender_counts")
+    for column in ("source", "system", "occupation"):
+        empty = frame[frame[column].str.strip() == ""]
+        if len(empty):
+            raise InputError(f"{column} is empty", path=path, line=int(empty.iloc[0]["line"]), hint=f"Name the {column} in every row")
+    unknown = frame[~frame["language"].isin(LANGUAGES)]
+    if len(unknown):
+        row = unknown.iloc[0]
+        raise InputError(f"language {shown(row['language'])}, expected one of {', '.join(LANGUAGES)}", path=path, line=int(row["line"]),
+                         hint="Languages are written as in the study")
     for row in frame[frame["isco"] != ""].drop_duplicates("isco").itertuples():
         if isco.pad(row.isco, path=path, line=row.line) != row.isco:
             raise InputError(f"ISCO code {row.isco!r} lacks its leading zero", path=path, line=row.line)
     for column in GENDERS:
-        wrong = frame[~frame[column].str.fullmatch("[0-9]+")]
+        wrong = frame[~frame[column].str.fullmatch("[0-9]{1,15}")]
         if len(wrong):
-            raise InputError(f"{column} {wrong.iloc[0][column]!r} is not a count", path=path, line=int(wrong.iloc[0]["line"]))
+            raise InputError(f"{column} {shown(wrong.iloc[0][column])} is not a count", path=path, line=int(wrong.iloc[0]["line"]),
+                             hint="A count is a whole number of at most 15 digits")
     repeated = frame[frame.duplicated(GENDER_COUNTS[:5])]
     if len(repeated):
-        raise InputError(f"{repeated.iloc[0]['occupation']!r} occurs twice in a run", path=path, line=int(repeated.iloc[0]["line"]))
+        raise InputError(f"{shown(repeated.iloc[0]['occupation'])} occurs twice in a run", path=path, line=int(repeated.iloc[0]["line"]),
+                         hint="Add the counts of an occupation up in one row")
     return frame.astype(dict.fromkeys(GENDERS, int))[GENDER_COUNTS]
+
+
+def _own_counts(study):
+    """(source, system, language) of the runs that are counted from translations of the study's own texts."""
+    return [(study.pairs.name, study.translations[name].label, code) for name, code in study.runs("translations")]
+
+
+def _counts(study):
+    """(path, counts or InputError) of a study's files of counts; one that repeats what was counted before is refused."""
+    key, own = GENDER_COUNTS[:5], _own_counts(study)
+    before = {}                                                 # (source, system, language, subset, occupation): the file that has it
+    for path in study.gender_counts:
+        try:
+            frame = read_counts(path)
+            for line, row in enumerate(frame[key].itertuples(index=False, name=None), 2):
+                if row in before:
+                    raise InputError(f"{shown(row[4])} of {shown(row[1])} ({row[2]}) is counted in {display_path(before[row])} too",
+                                     path=path, line=line, hint="Counts that are there twice would count double: remove one")
+                if row[:3] in own and row[3] == row[0]:
+                    raise InputError(f"{shown(row[1])} ({row[2]}) is counted from the study's own translations too", path=path, line=line,
+                                     hint="Give the system or the source another name")
+        except InputError as error:
+            yield path, error
+            continue
+        before |= dict.fromkeys(frame[key].itertuples(index=False, name=None), path)
+        yield path, frame
 
 
 def counted_runs(study):
@@ -620,13 +746,10 @@ def counted_runs(study):
     Subsets of one run are together. An unreadable file of counts counts for nothing (`prepare` says so).
     """
     found = {}
-    for path in study.gender_counts:
-        try:
-            found |= dict.fromkeys(read_counts(path)[GENDER_COUNTS[:3]].itertuples(index=False, name=None))
-        except InputError:
-            continue
-    own = [(study.pairs.name, study.translations[name].label, code) for name, code in study.runs("translations")]
-    return list(dict.fromkeys([*found, *own]))
+    for _, frame in _counts(study):
+        if not isinstance(frame, InputError):
+            found |= dict.fromkeys(frame[GENDER_COUNTS[:3]].itertuples(index=False, name=None))
+    return list(dict.fromkeys([*found, *_own_counts(study)]))
 
 
 def counted_languages(study):
@@ -681,11 +804,12 @@ GENDER_LABELS = ["segment_id", "term", "start", "end", "isco", "gender", "detect
 def _label_problem(row):
     """What is wrong with one label, or nothing."""
     if row.gender not in GENDERS:
-        return f"gender {row.gender!r}, expected {', '.join(GENDERS)}"
-    if not (row.start.isdecimal() and row.end.isdecimal()):
-        return f"offsets {row.start!r} and {row.end!r}, expected whole numbers"
-    if row.text[int(row.start):int(row.end)] != row.term:
-        return f"{row.term!r} does not stand at {row.start}–{row.end}"
+        return f"gender {shown(row.gender)}, expected {', '.join(GENDERS)}"
+    if not (WHOLE.fullmatch(row.start) and WHOLE.fullmatch(row.end)):
+        return f"offsets {shown(row.start)} and {shown(row.end)}, expected whole numbers of at most 9 digits"
+    start, end = int(row.start), int(row.end)
+    if not start <= end <= len(row.text) or row.text[start:end] != row.term:
+        return f"{shown(row.term)} does not stand at {start}–{end}"
     return "" if row.term or row.gender == "excluded" else f"{row.gender} without a term, expected excluded"
 
 
@@ -714,7 +838,13 @@ def read_genders(path, translations):
         raise InputError("the translations have no genders yet", path=path, hint="`python -m mtgender detect` makes them")
     frame = read_tsv(path, GENDER_LABELS)
     _unique(frame, path)
-    _same_ids(frame, translations["segment_id"], path, "the translations")
+    detect = "`python -m mtgender detect` makes the labels again"
+    _same_ids(frame, translations["segment_id"], path, "the translations", hint=detect, known_from=detect)
+    wrong = frame[~frame["isco"].isin(["", *isco.unit_groups()])]
+    if len(wrong):
+        row = wrong.iloc[0]
+        raise InputError(f"{shown(row['isco'])} is no ISCO-08 unit group", path=path, line=int(row["line"]), segment_id=row["segment_id"],
+                         hint=f"The 436 codes are in {display_path(isco.PATH)}; a label may also be without one")
     frame = translations.merge(frame, on="segment_id")
     for row in frame.itertuples():
         problem = _label_problem(row)
@@ -787,9 +917,9 @@ def prepare(study):
     for kind, (system, code) in [(k, run) for k in tables for run in study.runs(k)]:
         entry = getattr(study, kind)[system]
         run = _declared(kind, system, entry.label, code, role=entry.role(code), references=entry.references, baseline=entry.baseline,
-                        problem=bad_pairs.get(code, ""))
+                        problem=bad_pairs.get(code) or str(entry.problem or ""))
         runs.append(run)
-        if code in bad_pairs:
+        if run["problem"]:
             continue
         try:
             repeated = entry.repeats(code)
@@ -814,6 +944,8 @@ def prepare(study):
         run = _declared("translations", system, study.translations[system].label, code)
         runs.append(run)
         try:
+            if study.translations[system].problem:
+                raise study.translations[system].problem
             genders.append(_read_translation_run(study, system, code, source))
         except InputError as error:
             run["problem"] = str(error)
@@ -827,6 +959,8 @@ def prepare(study):
         run = _declared("neutral", system, study.scores[system].label, code, role=study.scores[system].role(code))
         runs.append(run)
         try:
+            if study.scores[system].problem:
+                raise study.scores[system].problem
             texts = read_neutral(study.neutral["path"], code, source if source is not None else read_source(study.pairs))
             table = check_scores(read_tsv(path, ["segment_id", *VARIANTS]), path, texts["segment_id"],
                                  study.scores[system].higher_is_better, sides=VARIANTS)
@@ -837,16 +971,15 @@ def prepare(study):
             neutral.append(texts[["segment_id", "isco", "longer"]].merge(table, on="segment_id").assign(system=system, language=code))
             run |= {"status": "ok", "n": len(table)}
     counts = [count_genders(frame, study.pairs.name) for frame in genders]
-    for path in study.gender_counts:
+    for path, frame in _counts(study):
         run = _declared("gender_counts", path.stem, path.stem, "")
         runs.append(run)
-        try:
-            counts.append(read_counts(path))
-        except InputError as error:
-            run["problem"] = str(error)
+        if isinstance(frame, InputError):
+            run["problem"] = str(frame)
         else:
-            run |= {"status": "ok", "n": int(counts[-1][GENDERS].to_numpy().sum())}
-    runs = pd.DataFrame(runs)
+            counts.append(frame)
+            run |= {"status": "ok", "n": int(frame[GENDERS].to_numpy().sum())}
+    runs = pd.DataFrame(runs, columns=list(_declared("", "", "", "")))
     if not pairs:
         raise InputError("no language can be read: " + " | ".join(bad_pairs.values()), path=study.path)
     prepared = {"pairs": ([frame.assign(language=code) for code, frame in pairs.items()], None),

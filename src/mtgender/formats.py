@@ -13,6 +13,7 @@ import re
 import time
 from functools import lru_cache
 from operator import eq
+from reprlib import repr as shown
 
 import numpy as np
 import pandas as pd
@@ -170,77 +171,111 @@ def _read_wmt25(path, columns):
 
     The number of cells is checked on the bytes: a reader that fills or shifts cells would not tell.
     """
-    import pyarrow as pa
-    from pyarrow import csv
-
     try:
         raw = np.fromfile(path, np.uint8)
     except FileNotFoundError:
         raise InputError("no such file", path=path) from None
-    ends = np.flatnonzero(raw == 10)
-    if not len(ends):
+    if not len(raw):
         raise InputError("empty file", path=path, hint=f"Expected a header line: {' <TAB> '.join(columns)}")
-    header = bytes(raw[:ends[0]]).decode("utf-8-sig", "replace").rstrip("\r").split("\t")
+    ends = np.flatnonzero(raw == 10)
+    first = bytes(raw[:ends[0] if len(ends) else None]).removeprefix(b"\xef\xbb\xbf").removesuffix(b"\r")
+    try:
+        header = first.decode().split("\t")
+    except UnicodeDecodeError as error:
+        raise InputError(f"not UTF-8 (byte {first[error.start]:#04x})", path=path, line=1, hint="Save the file as UTF-8") from None
     missing = [c for c in columns if c not in header]
     if missing:
         raise InputError(f"no column {missing[0]!r}; the header is {' '.join(header)[:200]!r}", path=path, line=1,
-                         hint=f"The first line names the columns {' <TAB> '.join(columns)}")
+                         hint=data.header_hint(first.decode()) or f"The first line names the columns {' <TAB> '.join(columns)}")
+    for column in header:
+        if header.count(column) > 1:
+            raise InputError(f"column {shown(column)} occurs twice", path=path, line=1, hint="Each column must have a name of its own")
     tabs = np.flatnonzero(raw == 9)
     cells = np.diff(np.searchsorted(tabs, ends, side="left"), prepend=0) + 1
     wrong = np.flatnonzero(cells != len(header))
     if len(wrong):
         raise InputError(f"{cells[wrong[0]]} cells, expected {len(header)}", path=path, line=int(wrong[0]) + 1,
                          hint="Cells are separated by TAB; a text may not hold a TAB")
-    if len(raw) and raw[-1] != 10:
-        raise InputError("the last line does not end", path=path, line=len(ends) + 1, hint="The file may be cut off")
-    del raw, tabs
+    if raw[-1] != 10 and len(ends):
+        raise InputError("the last line does not end, so its last cell may be cut off", path=path, line=len(ends) + 1,
+                         hint="If the file is whole, end it with a line end; if not, get it again")
+    returns = np.flatnonzero(raw == 13)
+    plain = not len(returns) or (returns[-1] + 1 < len(raw) and (raw[returns + 1] == 10).all())
+    del raw, tabs, returns
+    return _with_arrow(path, columns, header, len(ends)) if plain else _line_by_line(path, columns, header)
+
+
+def _with_arrow(path, columns, header, lines):
+    """Columns of a TSV in which every CR stands before an LF; read fast."""
+    import pyarrow as pa
+    from pyarrow import csv
+
     kinds = {c: pa.string() if c == "overall" else pa.dictionary(pa.int32(), pa.string()) for c in header}
     try:
         table = csv.read_csv(path, csv.ReadOptions(use_threads=False), csv.ParseOptions(delimiter="\t", quote_char=False),
                              csv.ConvertOptions(column_types=kinds, include_columns=list(columns), strings_can_be_null=False,
                                                 check_utf8=True))
-    except pa.ArrowInvalid as error:
-        raise InputError(f"cannot be read: {str(error)[:200]}", path=path, hint="Save the file as UTF-8") from None
-    if len(table) != len(ends) - 1:
-        raise InputError(f"{len(table)} rows in {len(ends) - 1} lines", path=path, hint="Is there an empty line?")
+    except pa.ArrowInvalid:                                     # not UTF-8, which the other way names the place of; a very long line
+        return _line_by_line(path, columns, header)
+    if len(table) != max(lines - 1, 0):
+        raise InputError(f"{len(table)} rows in {lines - 1} lines", path=path, hint="Is there an empty line?")
     return table.unify_dictionaries()
 
 
-def _wmt25_rows(path, columns, pairs, language, set_id, source="en"):
-    """The rows of one set and language: doc_id, variant (categories), line and the columns asked for; occupation and hypothesis checked."""
+def _line_by_line(path, columns, header):
+    """Columns of any TSV whose cells were counted; a CR inside a cell is content."""
+    import pyarrow as pa
+
+    lines = data.read_lines(path)[1:]
+    found = {c: pa.array((line.split("\t")[header.index(c)] for line in lines), pa.string()) for c in columns}
+    return pa.table({c: cells if c == "overall" else cells.dictionary_encode() for c, cells in found.items()})
+
+
+def _wmt25_rows(path, columns, pairs, language, set_id, source, subset):
+    """The rows of one set and language: doc_id, variant (categories), line and the columns asked for; all but the scores checked."""
     frame, parts = _wmt25(path, tuple(columns), _state(path))
     wanted = [rows for (set_, from_, to), rows in parts.items()
               if set_ == f"challenge_{set_id}" and to.split("_")[0] == language and from_.split("_")[0] == source]
     if not wanted:
-        sets = ", ".join(sorted({f"{set_} {to}" for set_, _, to in parts})[:5])
-        raise InputError(f"no row of set challenge_{set_id} and target language {language}; it holds {sets}", path=path)
+        there = sorted({f"{set_} {to}" for set_, _, to in parts})
+        holds = ", ".join(there[:5]) + (" …" if len(there) > 5 else "") if there else "no row below the header"
+        raise InputError(f"no row of set challenge_{set_id} and target language {language}; it holds {holds}", path=path,
+                         hint="Use the set and languages that `python -m mtgender export` writes")
     rows = np.sort(np.concatenate(wanted))
     chosen = frame.take(rows).reset_index(drop=True).assign(line=rows + 2)
     document, domain, system = (chosen[c].cat for c in ("doc_id", "domain_name", "system_id"))
+    place = _place(document.categories, pairs["segment_id"])
+    ours = _by_category(document, place >= 0)
+    if not (subset or ours.all()):
+        others = chosen[~ours]
+        row = others.iloc[0]
+        raise InputError(f"{others['doc_id'].nunique()} segments are not in the study's pairs", path=path, line=int(row["line"]),
+                         segment_id=row["doc_id"], hint=f"Use the ids of the study's pairs; {data.EXPORT}")
     variants = list(dict.fromkeys(HYPOTHESES.values()))
     variant = _by_category(system, [variants.index(HYPOTHESES[c]) if c in HYPOTHESES else -1 for c in system.categories])
     wrong = np.flatnonzero(variant < 0)
     if len(wrong):
         row = chosen.iloc[wrong[0]]
-        raise InputError(f"system {row['system_id']!r}, expected hyp-1 (masculine) or hyp-2 (feminine)", path=path,
-                         line=int(row["line"]), segment_id=row["doc_id"])
+        raise InputError(f"system {shown(row['system_id'])}, expected hyp-1 (masculine) or hyp-2 (feminine)", path=path,
+                         line=int(row["line"]), segment_id=row["doc_id"], hint=f"Keep the columns of the texts; {data.EXPORT}")
     codes, occupations = pd.factorize(pairs["isco"])
     given = _by_category(domain, _place([c.zfill(4) for c in domain.categories.tolist()], occupations))
     if (given < 0).any():                                                                    # of none of our pairs: is it one at all?
         for row in chosen[given < 0].drop_duplicates("domain_name").itertuples():
             isco.pad(row.domain_name, path=path, line=int(row.line), segment_id=row.doc_id)
-    expected = _by_category(document, np.append(codes, -1)[_place(document.categories, pairs["segment_id"])])       # -1: not ours
+    expected = _by_category(document, np.append(codes, -1)[place])                            # -1: not ours
     wrong = np.flatnonzero((expected >= 0) & (expected != given))
     if len(wrong):
         row = chosen.iloc[wrong[0]]
         raise InputError(f"occupation {row['domain_name']}, expected {occupations[expected[wrong[0]]]}", path=path, line=int(row["line"]),
-                         segment_id=row["doc_id"])
+                         segment_id=row["doc_id"], hint=f"Keep the columns of the texts; {data.EXPORT}")
     chosen = chosen.assign(variant=pd.Categorical.from_codes(variant, variants))
     repeated = chosen[pd.Series(document.codes.to_numpy(int) * len(variants) + variant).duplicated()]
     if len(repeated):
         row = repeated.iloc[0]
-        raise InputError(f"{row['system_id']} occurs twice", path=path, line=int(row["line"]), segment_id=row["doc_id"])
-    return chosen
+        raise InputError(f"{row['system_id']} occurs twice", path=path, line=int(row["line"]), segment_id=row["doc_id"],
+                         hint="Each text must occur once")
+    return chosen[ours] if subset else chosen
 
 
 def _place(texts, among):
@@ -278,16 +313,13 @@ def read_wmt25_scores(path, pairs, language, set_id, higher_is_better=True, part
     DataFrame
         segment_id, masculine, feminine, decimals.
     """
-    chosen = _wmt25_rows(path, [*WMT25_KEYS, "overall"], pairs, language, set_id, source)
-    if subset:
-        chosen = chosen[chosen["doc_id"].isin(pairs["segment_id"])]
+    chosen = _wmt25_rows(path, [*WMT25_KEYS, "overall"], pairs, language, set_id, source, subset)
     absent = chosen["overall"].isin(data.MISSING).to_numpy()
     documents, variant = chosen["doc_id"].cat.codes.to_numpy(), chosen["variant"].cat.codes.to_numpy()
     complete = ~absent & (np.bincount(documents[~absent], minlength=documents.max(initial=0) + 1)[documents] == 2)
     if not partial and not complete.all():
         row = chosen[absent if absent.any() else ~complete].iloc[0]
-        raise InputError("a score is missing", path=path, line=int(row["line"]), segment_id=row["doc_id"],
-                         hint="Complete the file, or set allow_partial: true in the study to have it shown as partial")
+        raise InputError("a score is missing", path=path, line=int(row["line"]), segment_id=row["doc_id"], hint=data.PARTIAL)
     masculine, feminine = (np.flatnonzero(complete & (variant == k)) for k in range(2))
     place = np.zeros(documents.max(initial=0) + 1, int)
     place[documents[feminine]] = feminine
@@ -305,13 +337,11 @@ def read_wmt25_spans(path, pairs, language, set_id, partial=False, source="en", 
     ----------
     path : Path
         TSV with the WMT25 columns and `start_indices end_indices error_types`: numbers and severities separated by spaces,
-        one a span; `no-error` with -1 for none; `missing` in place of an index is an omission.
+        one a span; `no-error` with -1 for none; `missing` in place of an index is an omission, of any severity.
     pairs, language, set_id, partial, source, subset
         As in `read_wmt25_scores`.
     """
-    chosen = _wmt25_rows(path, [*WMT25_KEYS, *WMT25_SPANS], pairs, language, set_id, source)
-    if subset:
-        chosen = chosen[chosen["doc_id"].isin(pairs["segment_id"])]
+    chosen = _wmt25_rows(path, [*WMT25_KEYS, *WMT25_SPANS], pairs, language, set_id, source, subset)
     records = []
     for doc_id, variant, line, *cells in chosen[["doc_id", "variant", "line", *WMT25_SPANS]].itertuples(index=False):
         errors, omission, problem = _spans(*(str(cell).split() for cell in cells))
@@ -328,10 +358,10 @@ def _spans(starts, ends, kinds):
         return [], False, f"{len(starts)} starts, {len(ends)} ends, {len(kinds)} error types"
     errors, omission = [], False
     for start, end, kind in zip(starts, ends, kinds):
+        if kind == NO_ERROR or not all(cell == OMITTED or data.WHOLE.fullmatch(cell) for cell in (start, end)):
+            return [], False, f"{shown(f'{start} {end} {kind}')}: not a span"
         if OMITTED in (start, end):
             omission = True
-        elif kind == NO_ERROR or not (re.fullmatch(r"[0-9]+", start) and re.fullmatch(r"[0-9]+", end)):
-            return [], False, f"{start} {end} {kind}: not a span"
         else:
             errors.append({"start": int(start), "end": int(end), "severity": kind, "category": ""})
     return errors, omission, None
@@ -342,13 +372,12 @@ def _spans(starts, ends, kinds):
 def _wmt26_records(path, language, set_id, source):
     """(line, record, segment id) of the lines of one set and language."""
     for number, line in enumerate(data.read_lines(path), 1):
-        try:
-            record = json.loads(line)
-            parts = record["item_id"].split(WMT26_ID)
-        except (ValueError, KeyError, TypeError, AttributeError):
-            raise InputError("not a JSON object with an item_id", path=path, line=number) from None
+        record = data.read_record(line, path, number, ["item_id"], "One pair a line, with an item_id")
+        data.check_id(record["item_id"], "item_id", path, number)
+        parts = record["item_id"].split(WMT26_ID)
         if len(parts) != 6:
-            raise InputError(f"item_id {record['item_id']!r}, expected six parts joined by {WMT26_ID}", path=path, line=number)
+            raise InputError(f"item_id {shown(record['item_id'])}, expected six parts joined by {WMT26_ID}", path=path, line=number,
+                             hint=f"Keep the item_id of the texts; {data.EXPORT}")
         kind, from_, to, domain, document, _ = parts
         if kind == "challenge" and domain == set_id and to.split("_")[0] == language and from_.split("_")[0] == source:
             yield number, record, document
@@ -360,17 +389,20 @@ def _wmt26_field(path, pairs, language, set_id, field, source, subset):
         if field not in record:
             continue
         where = {"path": path, "line": number, "segment_id": segment}
-        if subset and segment not in known:
-            continue
+        if segment not in known:
+            if subset:
+                continue
+            raise InputError("not in the study's pairs", **where, hint=f"Use the ids of the study's pairs; {data.EXPORT}")
         if not isinstance(record[field], dict) or not set(record[field]) <= set(HYPOTHESES):
-            raise InputError(f"{field} must be a mapping of hyp-1 and hyp-2", **where)
+            raise InputError(f"{field} must be a mapping of hyp-1 and hyp-2", **where, hint="Nothing else may stand in it")
         for hypothesis, value in record[field].items():
             key = (segment, HYPOTHESES[hypothesis])
             if key in found:
-                raise InputError(f"{hypothesis} occurs twice", **where)
+                raise InputError(f"{hypothesis} occurs twice", **where, hint="Each text must occur once")
             found[key] = (value, number)
     if not found:
-        raise InputError(f"no {field} of set {set_id} and target language {language}", path=path)
+        raise InputError(f"no {field} of set {set_id} and target language {language}", path=path,
+                         hint="Use the set and languages that `python -m mtgender export` writes")
     return found
 
 
@@ -386,10 +418,9 @@ def read_wmt26_scores(path, pairs, language, set_id, higher_is_better=True, part
         line = sides[0][1] or sides[1][1]
         missing = any(value is None for value, _ in sides)
         if missing and not partial:
-            raise InputError("a score is missing", path=path, line=line, segment_id=segment,
-                             hint="Complete the file, or set allow_partial: true in the study to have it shown as partial")
+            raise InputError("a score is missing", path=path, line=line, segment_id=segment, hint=data.PARTIAL)
         if not missing:
-            cells = [repr(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else str(value) for value, _ in sides]
+            cells = [v if isinstance(v, str) else repr(v) if type(v) in (int, float) else shown(v) for v, _ in sides]
             rows.append((segment, *cells, line))
     return data.check_scores(pd.DataFrame(rows, columns=["segment_id", "masculine", "feminine", "line"]), path, pairs["segment_id"],
                              higher_is_better, partial)
@@ -415,7 +446,7 @@ def read_wmt26_annotations(path, pairs, language, set_id, partial=False, source=
         for name in ("omission", "instruction_fault"):
             flag = value.get(name)
             if flag not in (None, False, True, "minor", "major", "critical"):
-                problem = problem or f"{name} {flag!r}, expected null, a severity, true or false"
+                problem = problem or f"{name} {shown(flag)}, expected null, a severity, true or false"
             flags[name] = bool(flag)
         records.append(({"segment_id": segment, "variant": variant, "errors": value.get("errors"), **flags}, line, problem))
     return data.check_annotations(records, path, pairs, partial)
@@ -423,7 +454,7 @@ def read_wmt26_annotations(path, pairs, language, set_id, partial=False, source=
 
 def _from_flag(value):
     if value not in (0, 1) or isinstance(value, bool):
-        return f"task3_pred {value!r}, expected 0 or 1"
+        return f"task3_pred {shown(value)}, expected 0 or 1"
     return {"errors": [] if value else [{"start": 0, "end": 1, "severity": "", "category": "task 3: not error-free"}]}
 
 
@@ -465,12 +496,12 @@ def _read_gambit(paths):
     *texts, meta = [data.read_lines(p) for p in paths[:3]] + [data.read_tsv(paths[3], ["domain", "doc_id"])]
     counts = [len(t) for t in texts] + [len(meta)]
     if len(set(counts)) > 1:
-        shown = ", ".join(f"{p.name} {n}" for p, n in zip(paths, counts))
-        raise InputError(f"unequal numbers of lines: {shown}", path=paths[0].parent, hint="The four files must be aligned line by line")
+        found = ", ".join(f"{p.name} {n}" for p, n in zip(paths, counts))
+        raise InputError(f"unequal numbers of lines: {found}", path=paths[0].parent, hint="The four files must be aligned line by line")
     padded = {row.domain: isco.pad(row.domain, path=paths[3], line=row.line, segment_id=row.doc_id)
               for row in meta.drop_duplicates("domain").itertuples()}
-    for row in meta[~meta["doc_id"].str.fullmatch("[0-9]+")].itertuples():
-        raise InputError(f"doc_id {row.doc_id!r} is not a number", path=paths[3], line=row.line, segment_id=row.doc_id)
+    for row in meta[~meta["doc_id"].str.fullmatch("[0-9]{1,15}")].itertuples():
+        raise InputError(f"doc_id {shown(row.doc_id)} is not a number of at most 15 digits", path=paths[3], line=row.line)
     for row in meta[meta.duplicated("doc_id")].itertuples():
         raise InputError("the doc_id occurs twice", path=paths[3], line=row.line, segment_id=row.doc_id)
     kinds = [GAMBIT_TEXT_TYPES[int(d) // 3 % 5] for d in meta["doc_id"].tolist()]
