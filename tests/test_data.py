@@ -148,7 +148,8 @@ def test_cells_at_once_are_what_each_is_alone(pairs, higher):
         with pytest.raises(InputError) as caught:
             data.check_scores(frame, Path("s.tsv"), ids, higher)
         problem = "is not a finite number" if alone[side][i] is None else "cannot be compared: expected 0, or 1e-323 to 1e+150 in size"
-        assert (caught.value.problem, caught.value.line, caught.value.segment_id) == (f"{side} score {data.shown(cell)} {problem}", i + 2, str(i))
+        said = f"{side} score {data.shown(cell)} {problem}"
+        assert (caught.value.problem, caught.value.line, caught.value.segment_id) == (said, i + 2, str(i))
         assert ("allow_partial" in caught.value.hint) == (cell in data.MISSING)
         return
     got = data.check_scores(frame, Path("s.tsv"), ids, higher)
