@@ -7,7 +7,7 @@ import sys
 import pytest
 from conftest import random_scores, write, write_scores
 
-from mtgender import cli, data, study
+from mtgender import cli, data, formats, study
 from mtgender.study import InputError
 
 
@@ -143,6 +143,26 @@ def test_every_notebook_takes_study_first():
     assert len(notebooks) == 19
     for path in notebooks:
         assert cli.notebook_parameters(path)[0] == "study", path
+
+
+@pytest.mark.parametrize("form, suffix", [("wmt25", "tsv"), ("wmt26", "jsonl")])
+def test_an_export_is_read_back_under_the_set_name_of_the_study(call, mini_study, tmp_path, form, suffix):
+    """Every text scored by its length, in the export's own format."""
+    other = mini_study.with_name("other.yaml")
+    system = f"  back: {{path: back.{suffix}, format: {form}}}"
+    other.write_text(mini_study.read_text().replace("scores:\n", f"set: my-set\nscores:\n{system}\n", 1))
+    assert call("export", other, "--format", form, "--out", tmp_path)[0] == 0
+    lines = next(tmp_path.glob(f"*.{suffix}")).read_text().splitlines()
+    if form == "wmt25":
+        header, *rows = (line.split("\t") for line in lines)
+        place = [header.index(c) for c in formats.WMT25_SCORES[:-1]]
+        made = ["\t".join(formats.WMT25_SCORES)]
+        made += ["\t".join([*(row[k] for k in place), str(len(row[header.index("hypothesis_segment")]))]) for row in rows]
+    else:
+        made = [json.dumps({"item_id": record["item_id"], "task2_pred": {h: len(text) for h, text in record["hyps"].items()}})
+                for record in map(json.loads, lines)]
+    write(mini_study.parents[1] / f"back.{suffix}", *made)
+    assert call("prepare", other)[:2] == (0, "4 of 4 runs read\n")
 
 
 @pytest.mark.parametrize("arguments", [

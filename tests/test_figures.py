@@ -109,7 +109,14 @@ def test_names_of_occupations_cover_no_point_and_stay_inside(shape):
     plt.close(figure)
 
 
-def test_a_constant_evaluator_has_an_empty_caterpillar_that_says_so():
-    figure = figures.caterpillar(pd.Series(float("nan"), index=["0110", "1111"]), "constant")
-    assert [t.get_text() for t in figure.axes[0].texts] == ["a constant evaluator: there is no range"]
-    plt.close(figure)
+@pytest.mark.filterwarnings("error")
+def test_a_figure_with_nothing_to_show_says_why():
+    empty = pd.DataFrame(columns=["label", "role", "kind", "system", "language", "status", "isco", "macro", "signed_pct", "absolute_pct"])
+    constant = pd.Series(float("nan"), index=["0110", "1111"])
+    for figure, why in ((figures.caterpillar(constant, "x"), "a constant evaluator: there is no range"),
+                        (figures.coverage(empty, ["de"]), "no evaluator or annotator in this study"),
+                        (figures.majors(empty, "no metric"), "no metric of every language"),
+                        (figures.error_free_differences(empty), "no annotator in this study"),
+                        (figures.signed_against_absolute(empty, ["de"]), "no evaluator with a range in this study")):
+        assert [t.get_text() for t in figure.axes[0].texts] == [why]
+        plt.close(figure)

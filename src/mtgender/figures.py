@@ -153,6 +153,13 @@ def difference_distribution(d, row, label, level=0.95):
     return figure
 
 
+def _nothing(axis, title, why):
+    """A figure without anything to show, which says why."""
+    axis.set(title=title, xticks=[], yticks=[])
+    axis.text(0.5, 0.5, why, transform=axis.transAxes, ha="center", va="center", color=NEUTRAL)
+    return axis.figure
+
+
 def caterpillar(means, label, n_labels=8):
     """Occupations in the order of their mean difference; the ends are named.
 
@@ -167,9 +174,7 @@ def caterpillar(means, label, n_labels=8):
     ordered = means.dropna().sort_values(kind="stable")
     figure, axis = _fixed(4.2, 0.25, 0.62, 0.2)
     if not len(ordered):
-        axis.set(title=label, xticks=[], yticks=[])
-        axis.text(0.5, 0.5, "a constant evaluator: there is no range", transform=axis.transAxes, ha="center", va="center", color=NEUTRAL)
-        return figure
+        return _nothing(axis, label, "a constant evaluator: there is no range")
     x = np.arange(len(ordered))
     axis.scatter(ordered, x, s=6, c=np.where(ordered > 0, MASCULINE, np.where(ordered < 0, FEMININE, NEUTRAL)), zorder=3, linewidths=0)
     _zero(axis)
@@ -249,7 +254,9 @@ def signed_against_absolute(frame, languages):
     """
     figure, axis = plt.subplots(figsize=(WIDTH * 0.78, 4.0))
     shown = frame.dropna(subset=["signed_pct", "absolute_pct"])
-    top = max(float(shown["absolute_pct_high"].max()) if len(shown) else 1.0, 1e-9) * 1.15
+    if not len(shown):
+        return _nothing(axis, "Direction and size of gender differences", "no evaluator with a range in this study")
+    top = max(float(shown["absolute_pct_high"].max()), 1e-9) * 1.15
     axis.fill_between([-top, 0, top], [top, 0, top], top, color="#f3f4f6", zorder=0, lw=0)
     axis.plot([-top, 0, top], [top, 0, top], color=NEUTRAL, lw=0.9, ls="--", zorder=1)
     width, height = figure.get_size_inches() * 72 * 0.85                # of the axis, in points
@@ -287,6 +294,8 @@ def coverage(frame, languages):
     systems = list(dict.fromkeys(zip(frame["kind"], frame["system"])))
     colours = {"metric": MASCULINE, "fluency": "#d9a441", "control": NEUTRAL, "annotator": "#5b9a68", "refused": "#ffffff"}
     figure, axis = plt.subplots(figsize=(max(3.6, 1.9 + 0.62 * len(languages)), 0.75 + 0.34 * len(systems)))
+    if not systems:
+        return _nothing(axis, "Coverage and role", "no evaluator or annotator in this study")
     for y, (kind, system) in enumerate(systems):
         for x, code in enumerate(languages):
             cell = frame[(frame["kind"] == kind) & (frame["system"] == system) & (frame["language"] == code)]
@@ -320,6 +329,8 @@ def majors(effects, of):
     frame = effects.dropna(subset="macro").assign(major=effects["isco"].str[0])
     order = sorted(frame["major"].unique())
     figure, axis = plt.subplots(figsize=(WIDTH, 0.9 + 0.3 * len(order)))
+    if not order:
+        return _nothing(axis, "Occupations by ISCO major group", "no metric of every language")
     rng = np.random.default_rng(0)
     for y, code in enumerate(order):
         values = frame.loc[frame["major"] == code, "macro"]
@@ -342,6 +353,8 @@ def error_free_differences(frame):
         error_runs.
     """
     figure, axis = plt.subplots(figsize=(WIDTH * 0.8, 0.9 + 0.32 * len(frame)))
+    if not len(frame):
+        return _nothing(axis, "Error annotation", "no annotator in this study")
     for y, row in enumerate(frame.itertuples()):
         colour = MASCULINE if row.difference > 0 else FEMININE if row.difference < 0 else NEUTRAL
         axis.errorbar(row.difference, y, xerr=[[row.difference - row.low], [row.high - row.difference]], fmt="o", color=colour, capsize=3)
