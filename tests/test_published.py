@@ -186,10 +186,12 @@ def test_a_study_beside_the_paper():
 
     class Results:
         study = type("S", (), {"panel": languages})
-        runs = pd.DataFrame({"label": ["Qwen 3.6", "COMETKiwi22"], "system": ["qwen", "COMETKiwi22"]})
+        runs = pd.DataFrame({"label": ["Qwen 3.6", "COMETKiwi22", "fluency2-gemini35-esa"], "system": ["qwen", "COMETKiwi22", "fl"]})
         score_runs = pd.DataFrame([{"system": s, "language": c, "role": "metric", "signed": 0.1, "signed_pct": 2.094, "absolute_pct": 3.0,
                                     "masculine_win": 0.781, "feminine_win": 0.208, "tie": 0.0111, "significant": True}
-                                   for s in ("qwen", "COMETKiwi22") for c in languages])
+                                   for s in ("qwen", "COMETKiwi22") for c in languages]
+                                  + [{"system": "fl", "language": c, "role": "control", "signed": -0.1, "significant": flag}
+                                     for c, flag in (("de", True), ("uk", False))])
         score_summaries = pd.DataFrame([{"system": "qwen", "summary": "macro_panel", "signed": 0.1, "absolute": 0.2, "signed_pct": 4.0551,
                                          "absolute_pct": 7.3}])
         error_runs = pd.DataFrame([{"system": "x", "language": "ru", "difference": 1.0}])
@@ -199,6 +201,7 @@ def test_a_study_beside_the_paper():
     assert dict(found["status"][["A040", "A041", "A055", "A046", "A048", "A036", "A053", "A050", "A028"]]) == {
         "A040": "agrees", "A041": "differs", "A055": "agrees", "A046": "agrees", "A048": "agrees", "A036": "missing", "A053": "agrees",
         "A050": "agrees", "A028": "differs"}
+    assert dict(found["status"][["A034", "A035", "A033"]]) == {"A034": "agrees", "A035": "differs", "A033": "missing"}    # significant, too
     assert found.loc["A028", "computed"] == 12 and np.isnan(found.loc["A036", "computed"])
 
 

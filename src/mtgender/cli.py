@@ -270,8 +270,10 @@ def rescore(args):
         try:
             if name not in registry:
                 raise InputError("not made by this project")
-            card = read_card(committed.parent / "card.yaml") if repeat else {}
-            options = {"repeat": int(repeat[1]), "temperature": card.get("drop", card.get("temperature"))} if repeat else None
+            card, options = read_card(committed.parent / "card.yaml"), {}
+            if repeat:
+                drawn = card.get("drop", card.get("temperature"))
+                options = {"repeat": int(repeat[1])} | ({"temperature": drawn} if drawn else {})
             made = _produce(kind, chosen, name, [code], out / kind, args.limit, options, neutral=neutral)
         except InputError as error:
             print(f"{shown}: skipped: {error}")

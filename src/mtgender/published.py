@@ -411,7 +411,8 @@ def comparison(results):
             chosen = [runs[rates[quantity]].get((system, code), np.nan) for code in results.study.panel]
             computed = 100 * float(np.mean(chosen))
         elif quantity == "significant_negative_run":
-            computed = float(np.sign(runs["signed"].get((system, language), np.nan)))
+            found = runs[["signed", "significant"]].to_dict("index").get((system, language))       # 0: not significant
+            computed = np.nan if found is None else float(np.sign(found["signed"])) * (found["significant"] is True)
         elif quantity == "error_free_difference":
             computed = errors["difference"].get((system, language), np.nan)
         elif quantity == "sign_error_free_difference":
