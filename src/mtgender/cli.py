@@ -152,6 +152,7 @@ def git_blob_sha1(path):
 
 def _produce(kind, chosen, name, languages, out, limit=None, options=None, references=None, neutral=False):
     from mtgender import producers
+    from mtgender.producers.run import read_card
     registry = producers.EVALUATORS if kind == "scores" else producers.ANNOTATORS
     if name not in registry:
         raise InputError(f"unknown {'evaluator' if kind == 'scores' else 'annotator'} {name!r}", hint=f"Known: {', '.join(registry)}")
@@ -165,8 +166,11 @@ def _produce(kind, chosen, name, languages, out, limit=None, options=None, refer
         else:
             texts = data.read_texts(references / f"{code}.tsv", pairs["segment_id"]) if references else None
             made = producers.score_language(name, code, pairs, out, limit=limit, options=options, references=texts)
-            if not limit and not neutral and not (options or {}).get("repeat"):
-                if not producers.validate_language(name, code, pairs, out, options=options, references=texts)[0]:
+            folder = made.path.parent.parent if neutral else made.path.parent
+            tested = neutral and code in read_card(folder / "card.yaml").get("role", {})
+            if not limit and not tested and not (options or {}).get("repeat"):
+                whole = formats.study_pairs(chosen, code) if neutral else pairs
+                if not producers.validate_language(name, code, whole, out, options=options, references=texts)[0]:
                     print(f"{name} ({code}): these texts allow no validity test, so the card names no role")
         print(f"{display_path(made.path)}: {made.n} pairs")
     return made.path

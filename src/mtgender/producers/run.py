@@ -393,7 +393,7 @@ def update_card(path: Path, card: dict[str, Any], language: str, **entries: Any)
         kept[key][language] = value
     kept = {key: dict(sorted(value.items())) for key, value in kept.items()}
     verb = "annotate" if card["kind"] == "annotator" else "score"
-    languages = " ".join(sorted(set(kept["input_sha256"]) | {language}))
+    languages = " ".join(sorted(kept["input_sha256"] or {language}))
     card = dict(card)
     invocation = card.pop("invocation", card["name"])
     new = {**card, **({"role": kept["role"]} if kept["role"] else {}),
