@@ -120,3 +120,23 @@ def test_a_figure_with_nothing_to_show_says_why():
                         (figures.signed_against_absolute(empty, ["de"]), "no evaluator with a range in this study")):
         assert [t.get_text() for t in figure.axes[0].texts] == [why]
         plt.close(figure)
+
+
+def test_headings_and_axis_labels_lie_in_the_figure():
+    figures.style()
+    rng, units = np.random.default_rng(1), isco.table().query("level == 4").index
+    effects = pd.DataFrame({"isco": units, "macro": rng.normal(size=len(units))})
+    panel = "fluency2-gemini35-esa, COMETKiwi22 and gemma3-forward"
+    errors = pd.DataFrame({"system": "simplemma-oov", "language": ["de", "uk"], "difference": [1.0, 40.0], "low": [0.5, 30.0],
+                           "high": [2.0, 45.0]})
+    values = pd.DataFrame(rng.normal(size=(10, 8)), index=[f"{k} Plant and machine operators and assemblers" for k in range(10)],
+                          columns=list("ABCDEFGH"))
+    for figure in (figures.majors(effects, panel), figures.error_free_differences(errors),
+                   figures.heat_map(values, f"S% by group, {panel}", "x")):
+        figure.canvas.draw()
+        axis, box = figure.axes[0], figure.bbox
+        for text in (axis.title, axis._left_title, axis.xaxis.label, axis.yaxis.label):
+            extent = text.get_window_extent()
+            inside = box.x0 <= extent.x0 and extent.x1 <= box.x1 and box.y0 <= extent.y0 and extent.y1 <= box.y1
+            assert inside or not text.get_text(), text
+        plt.close(figure)

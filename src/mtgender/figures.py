@@ -55,7 +55,7 @@ def picture(figure, png=None, file=None):
     title = figure.get_label() or next((a.get_title(loc="left") for a in figure.axes if a.get_title(loc="left")), "figure")
     plt.close(figure)
     width = round(figure.get_figwidth() * mpl.rcParams["figure.dpi"])
-    return Image(png, width=width, alt=title, metadata={"file": display_path(file)} if file else None)
+    return Image(png, width=width, alt=" ".join(title.split()), metadata={"file": display_path(file)} if file else None)
 
 
 def drawn(figure, dpi=SCREEN):
@@ -261,11 +261,13 @@ def signed_against_absolute(frame, languages):
     axis.plot([-top, 0, top], [top, 0, top], color=NEUTRAL, lw=0.9, ls="--", zorder=1)
     width, height = figure.get_size_inches() * 72 * 0.85                # of the axis, in points
     points = np.column_stack([(shown["signed_pct"] / top + 1) / 2 * width, shown["absolute_pct"] / top * height])
-    names = [row.label + ("" if row.role == "metric" else f" ({row.role})")
-             + ("" if row.n_languages == len(languages) else f", {row.n_languages} language{'s' * (row.n_languages != 1)}")
+    notes = [["" if row.role == "metric" else row.role, "" if row.n_languages == len(languages) else f"{row.n_languages}/{len(languages)}"]
              for row in shown.itertuples()]
+    names = [label + (f" ({', '.join(filter(None, note))})" if any(note) else "") for label, note in zip(shown["label"], notes)]
     for row, name, offset in zip(shown.itertuples(), names, label_offsets(points, [4.4 * len(n) for n in names], width, height)):
         metric = row.role == "metric"
+        end = row.signed_pct_high - row.signed_pct if offset[0] > 0 else row.signed_pct - row.signed_pct_low
+        offset = (offset[0] + np.sign(offset[0]) * end / (2 * top) * width, offset[1])           # beside the bar, not on it
         colour = INK if not metric else MASCULINE if row.signed_pct > 0 else FEMININE if row.signed_pct < 0 else NEUTRAL
         axis.errorbar(row.signed_pct, row.absolute_pct,
                       xerr=[[row.signed_pct - row.signed_pct_low], [row.signed_pct_high - row.signed_pct]],
@@ -275,8 +277,9 @@ def signed_against_absolute(frame, languages):
         axis.annotate(name, (row.signed_pct, row.absolute_pct), xytext=offset, textcoords="offset points", fontsize=8, va="center",
                       ha="left" if offset[0] > 0 else "right")
     _zero(axis)
-    axis.text(0.02, 0.13, "bars: bootstrap intervals\ndashed: |S| = A, every pair on one side", transform=axis.transAxes, fontsize=7,
-              color=NEUTRAL)
+    axis.text(0.02, 0.13, "bars: bootstrap intervals\ndashed: |S| = A,\nevery pair on one side"
+              + (f"\nk/{len(languages)}: of how many languages" if (shown["n_languages"] < len(languages)).any() else ""),
+              transform=axis.transAxes, fontsize=7, color=NEUTRAL)
     axis.set(xlim=(-top, top), ylim=(0, top), xlabel="signed difference S%  (← feminine preferred | masculine preferred →)",
              ylabel="absolute difference A%", title=f"Direction and size of gender differences ({', '.join(c.upper() for c in languages)})")
     return figure
@@ -339,8 +342,8 @@ def majors(effects, of):
         axis.plot([values.mean()] * 2, [y - 0.34, y + 0.34], color=INK, lw=1.8)
     _zero(axis)
     axis.set(yticks=range(len(order)), yticklabels=[f"{c} {_short(titles[c], 44)}" for c in order], ylim=(len(order) - 0.5, -0.5),
-             xlabel="← feminine preferred | masculine preferred →   S% by occupation (bar: mean; dots jittered vertically)",
-             title=f"Occupations by ISCO major group, {of}")
+             xlabel="S% by occupation (bar: mean; dots jittered vertically)\n← feminine preferred | masculine preferred →",
+             title=textwrap.fill(f"Occupations by ISCO major group, {of}", 48))
     return figure
 
 
@@ -361,8 +364,8 @@ def error_free_differences(frame):
     _zero(axis)
     axis.set(yticks=range(len(frame)), yticklabels=[f"{s} ({c.upper()})" for s, c in zip(frame["system"], frame["language"])],
              ylim=(len(frame) - 0.5, -0.5), title="Error annotation",
-             xlabel="error-free difference, percentage points, with bootstrap intervals\n(positive: masculine texts are free of errors "
-                    "more often)")
+             xlabel="error-free difference, percentage points\n(positive: masculine texts are free of errors more often;\n"
+                    "bars: bootstrap intervals)")
     return figure
 
 
@@ -564,7 +567,7 @@ def heat_map(values, title, bar):
     mesh = axis.imshow(values.to_numpy(float), cmap=colours, vmin=-reach, vmax=reach, aspect="auto")
     for (y, x), value in np.ndenumerate(values.to_numpy(float)):
         axis.text(x, y, tables.fixed(value, 1), ha="center", va="center", fontsize=8, color="white" if abs(value) > 0.7 * reach else INK)
-    axis.set(xticks=range(values.shape[1]), xticklabels=values.columns, yticks=range(len(values)), title=title,
+    axis.set(xticks=range(values.shape[1]), xticklabels=values.columns, yticks=range(len(values)), title=textwrap.fill(title, 48),
              yticklabels=[_short(name, 46) for name in values.index])
     axis.tick_params(length=0)
     sns.despine(ax=axis, left=True, bottom=True)
