@@ -297,8 +297,11 @@ def test_command_line(tmp_path, repository, monkeypatch, capsys, mini_study):
     monkeypatch.setattr(generate, "Endpoint", lambda: Fake(default=lambda asked: "no"))
     assert cli.main([*command, "--limit", "1", "--out", str(tmp_path / "own")]) == 1
     assert "en.tsv: 0 texts; 1 refused: " in capsys.readouterr().out and (tmp_path / "own" / "refused.tsv").is_file()
-    for wrong in (["--count", "0"], ["--tries", "0"], ["--limit", "0"], ["--isco", "9999"], ["--language", "xx"]):
-        assert cli.main([*command, *wrong]) == 2 and capsys.readouterr().err.startswith("mtgender: ")
+    assert cli.main([*command, "--isco", "9999"]) == 2 and capsys.readouterr().err.startswith("mtgender: ")
+    for wrong in (["--count", "0"], ["--tries", "0"], ["--limit", "0"], ["--language", "xx"]):
+        with pytest.raises(SystemExit) as end:
+            cli.main([*command, *wrong])
+        assert end.value.code == 2 and "error: argument" in capsys.readouterr().err
 
 
 # ---- a server

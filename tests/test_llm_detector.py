@@ -293,7 +293,7 @@ def test_a_missing_package_names_its_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "rapidfuzz", None)
     with pytest.raises(InputError, match="the package rapidfuzz") as error:
         LLMDetector("de", embed=toy)
-    assert "mtgender[producers]" in str(error.value.hint)
+    assert "--environment producers" in str(error.value.hint)
 
 
 def test_the_prompts_examples_are_readable_and_not_texts_that_detectors_are_measured_on():

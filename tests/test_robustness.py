@@ -150,9 +150,15 @@ def test_equal_terms_weighs_occupations_alike_and_knows_no_scale():
 
 def test_reach_says_when_equality_lies_outside_the_data():
     near, far = (rb.equal_terms(*confounded(centre=c)) for c in (0.0, -12.0))
-    assert near["reach"] > 50 and near["note"] == "" and far["reach"] == 0 and far["note"] == "extrapolated"
-    one = rb.equal_terms([1.0, 2, 1, 3, 2, 3, 1], {"length": [-1.0, 1, -1, 1, -2, 2, 0]}, [0, 0, 1, 1, 2, 2, 2])
+    x = np.column_stack(list(confounded()[1].values()))
+    beyond = x @ np.linalg.solve(np.cov(x.T), x.mean(axis=0)) <= 0                    # on the other side of 0 than the mean, or there
+    assert near["reach"] == approx(100 * beyond.mean()) and near["reach"] > 10 and near["note"] == ""
+    assert far["reach"] == 0 and far["note"] == "extrapolated"
+    d, groups = [1.0, 2, 1, 3, 2, 3, 1], [0, 0, 1, 1, 2, 2, 2]
+    one = rb.equal_terms(d, {"length": [-1.0, 1, -1, 1, -2, 2, 0]}, groups)
     assert one["reach"] == 100                                                        # equality is the middle: nothing lies nearer
+    shorter = rb.equal_terms(d, {"length": [-9.0, -5, -4, -3, -2, 0, 1]}, groups)     # two of seven: equal, or longer
+    assert shorter["reach"] == approx(100 * 2 / 7)
 
 
 def test_what_cannot_be_estimated_is_missing_and_says_why():
@@ -350,7 +356,7 @@ def test_strategies_by_hand():
     own = frame[frame["run"] == 0].assign(noun=frame["noun"].astype(bool))
     sides = [own[own["noun"] == side].groupby("isco")["d"].mean() * 10 for side in (True, False)]
     row = table.loc["de"]
-    assert (row["n_systems"], row["noun_pct"], row["agreement_pct"]) == (1, approx(sides[0].mean()), approx(sides[1].mean()))
+    assert (len(row["systems"].split(", ")), row["noun_pct"], row["agreement_pct"]) == (1, approx(sides[0].mean()), approx(sides[1].mean()))
     assert (row["noun_texts"], row["noun_groups"]) == (own["noun"].sum(), len(sides[0]))
     assert row["difference"] == approx(sides[0].mean() - sides[1].mean())
     counts = inference.resample_counts(len(CODES), STUDY.replicates, STUDY.seed)
@@ -377,7 +383,8 @@ def written(folder, confound=(), robustness=(), strategies=()):
     """Three tables with the columns that the sentences read."""
     columns = {
         "confound": ["role", "language", "p", "signed_pct", "intercept_pct", "signed_significant", "significant", "remains", "reach"],
-        "robustness": ["variant", *rb.SUMMARY[3:9], "note"], "strategies": ["language", "difference", "difference_low", "difference_high"]}
+        "robustness": ["variant", *rb.SUMMARY[3:9], "note"],
+        "strategies": ["language", "difference", "difference_low", "difference_high", "systems"]}
     for name, rows in (("confound", confound), ("robustness", robustness), ("strategies", strategies)):
         tables.write_csv(pd.DataFrame(rows, columns=columns[name]), folder / f"joint_{name}.csv")
     return rb.findings(folder)
@@ -391,21 +398,22 @@ ANALYSES = [("baseline", 3, 2, 1, 0, 0, 0, ""), ("trimmed range", 3, 2, 1, 0, 0,
 
 def test_findings_are_made_of_the_numbers(tmp_path):
     marks = [("cs", 1.2, 0.8, 1.6), ("is", -0.5, -0.8, -0.1), ("el", 0.1, -0.2, 0.4), ("de", 3.0, None, None)]
+    marks = [(*row, "e5, use") for row in marks]
     assert written(tmp_path, RUNS, ANALYSES, marks).splitlines() == [
-        "- **Longer and rarer feminine forms explain part of the preference, not all of it**: at equal length and word frequency 2 of 3 "
-        "metric runs favour the masculine variant significantly and 0 the feminine one (as observed 2 and 1); of a significant S, 20 % "
-        "remains in the median run. For 1 of these runs (DE) hardly any pair comes close to equality: the figure is extrapolated; of the "
-        "other 2 runs the masculine variant is favoured in 1, the feminine in 0.",
+        "- **Longer or rarer feminine forms explain part of the preference, not all of it**: at equal length and word frequency 2 of 3 "
+        "metric runs favour the masculine variant significantly and 0 the feminine one (as observed 2 and 1); of the 3 significant S, 2 "
+        "become smaller, 0 larger, and 1 changes sign. For 1 of these runs (DE) fewer than 5 % of the pairs lie at equality or beyond: the "
+        "figure is extrapolated; of the other 2 (RU, IS) the masculine variant is favoured significantly in 1, the feminine in 0.",
         "- **1 of 2 other analyses change neither the sign nor the significance of any of the 3 metric runs**: 2 are significantly "
         "masculine (baseline 2), 0 to 1 significantly feminine (baseline 1); what changes most: ranks (sign 0, significance 1).",
-        "- **Noun or agreement**: where the occupation noun itself differs, S% is larger than where gender shows only by agreement in 1 "
-        "(CS) of 3 languages with enough of both, and smaller in 1 (IS)."]
+        "- **Noun or agreement**: where the occupation noun itself differs, S% (e5 and use) is larger than where gender shows only by "
+        "agreement in 1 (CS) of 3 languages with enough of both, and smaller in 1 (IS); the two sides hold different occupations."]
 
 
 @pytest.mark.parametrize("rows, start", [
-    (RUNS[:1], "**Longer and rarer feminine forms do not explain the preference**"),
-    ([RUNS[0], ("metric", "el", 0.001, 0.1, 1.0, False, True, 10.0, 50.0)], "**Longer and rarer feminine forms do not explain"),
-    (RUNS[1:3], "**Longer and rarer feminine forms can explain the preference**"),
+    (RUNS[:1], "**Longer or rarer feminine forms do not explain the preference**"),
+    ([RUNS[0], ("metric", "el", 0.001, 0.1, 1.0, False, True, 10.0, 50.0)], "**Longer or rarer feminine forms do not explain"),
+    (RUNS[1:3], "**Longer or rarer feminine forms can explain the preference**"),
     ([("metric", "de", 0.5, 0.1, 0.1, False, False, 1.0, 50.0)], "**There is no significant preference that longer"),
     (RUNS[3:], "**Equal length and word frequency.** There is no metric run")])
 def test_the_answer_follows_the_runs(tmp_path, rows, start):
