@@ -23,9 +23,11 @@ def path(tmp_path_factory):
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda p: p.stem)
 def test_notebook_runs_by_hand(notebook, path, tmp_path, warm):
-    names = {c for c in ("language", "system") if f"\n{c} = " in "".join(json.loads(notebook.read_text())["cells"][1]["source"])}
+    parameters = "".join(json.loads(notebook.read_text())["cells"][1]["source"])
+    names = {c for c in ("language", "system", "simulations", "families") if f"\n{c} = " in parameters}
     system = "hunspell" if "error" in notebook.stem else "DeepL" if "system_run" in notebook.stem else "e5-cosine"
     given = [x for name, value in (("language", "de"), ("system", system)) if name in names for x in ("-r", name, value)]
+    given += [x for name, value in (("simulations", "100"), ("families", "400")) if name in names for x in ("-p", name, value)]
     command = [sys.executable, str(ROOT / "src/warm_papermill.py"), str(notebook), str(tmp_path / "out.ipynb"), "--no-progress-bar",
                "-r", "study", str(path)]
     result = subprocess.run([*command, *given], capture_output=True, text=True, cwd=tmp_path, env=warm)

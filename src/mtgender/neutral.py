@@ -113,7 +113,7 @@ def _longer(frame):
     parts = [f"{tables.fixed(100 * row.neutral_longer, 0)} % of the {tables.language_name(row.language)}"
              for row in frame.drop_duplicates("language").itertuples()]
     return ("A neutral variant is a paraphrase, not only another gender: it is longer than the masculine one in "
-            f"{' and '.join(parts)} texts.")
+            f"{' and '.join(parts)} texts.") if parts else ""
 
 
 def findings(folder):
