@@ -53,11 +53,10 @@ done
 
 if [ "$mode" = environment ]; then
     case $extra in
-        producers | llm-judge | gemma) make_environment .venv-producers requirements-producers.lock ;;
-    esac
-    case $extra in
-        producers) ;;
-        llm-judge | gemma) make_environment .venv-producers "requirements-$extra.lock" ;;
+        producers) make_environment .venv-producers requirements-producers.lock ;;
+        llm-judge | gemma)
+            make_environment .venv-producers requirements-producers.lock
+            make_environment .venv-producers "requirements-$extra.lock" ;;
         neural)                                   # numpy < 2 has no later wheels
             for PYTHON in "${PYTHON:-}" python3 python3.13 python3.12 python3.11 ''; do
                 [ -n "$PYTHON" ] || continue

@@ -134,7 +134,7 @@ def test_comparisons_change_sign_with_their_order(order):
 
 def neutral_study(folder, third="neutral"):
     """The mini study with a neutral variant of twelve texts: the masculine one with another beginning."""
-    path = build(folder, "third", neutral={"path": str(folder / "neutral"), "languages": ["de"]})
+    path = build(folder, f"third-{folder.name}", neutral={"path": str(folder / "neutral"), "languages": ["de"]})
     cut_lines(ROOT / "data/occupairs/de.tsv", folder / "neutral/de.tsv", lambda line: line[:4] in CODES and line[5:14] == "statement")
     file = folder / "neutral/de.tsv"
     lines = file.read_text(encoding="utf-8").splitlines()

@@ -269,13 +269,14 @@ def rescore(args):
     out, counts, changed = ROOT / "results" / "rescore", {"the same": 0, "different": 0, "skipped": 0}, []
     for kind, name, code, committed in _committed_files(chosen):
         registry = producers.EVALUATORS if kind == "scores" else producers.ANNOTATORS
-        repeat, neutral = re.fullmatch(r".*\.r([0-9]+)\.tsv", committed.name), committed.parent.name == "neutral"
+        repeat, neutral = study.REPEAT.fullmatch(committed.name), committed.parent.name == "neutral"
         shown = f"{name} ({code}{', neutral' if neutral else ''}{f', repeat {repeat[1]}' if repeat else ''})"
         try:
             if name not in registry:
                 raise InputError("not made by this project")
-            card, options = read_card(committed.parent / "card.yaml"), {}
+            options = {}
             if repeat:
+                card = read_card(committed.parent / "card.yaml")
                 drawn = card.get("drop", card.get("temperature"))
                 options = {"repeat": int(repeat[1])} | ({"temperature": drawn} if drawn else {})
             made = _produce(kind, chosen, name, [code], out / kind, args.limit, options, neutral=neutral)
