@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 from arch.bootstrap import IIDBootstrap
 from conftest import PAIRS, annotations, random_scores, write, write_pairs, write_scores
+from hypothesis import given
+from hypothesis import strategies as st
 from pytest import approx
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
@@ -137,16 +139,20 @@ def test_all_columns_are_tested_as_one_by_one():
     assert {note for _, _, note in inference.t_tests(values[:1])} == {"too few occupations"}
 
 
-def test_bh_equals_statsmodels_and_scipy():
-    p = np.random.default_rng(2).uniform(0, 0.2, 40) ** 2
-    p = np.array([*p, 1.0, 0.0])
-    assert inference.benjamini_hochberg(p) == approx(multipletests(p, method="fdr_bh")[1])
-    assert inference.benjamini_hochberg(p) == approx(stats.false_discovery_control(p))
-    assert inference.benjamini_hochberg([0.01, 0.04, 0.03, 0.5]) == approx([0.04, 0.16 / 3, 0.16 / 3, 0.5])      # by hand
-    assert len(inference.benjamini_hochberg([])) == 0
-    for bad in ([0.1, np.nan], [1.2], [-0.1]):
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
+def test_adjusted_p_equals_statsmodels(p):
+    for method, name in (("bh", "fdr_bh"), ("by", "fdr_by")):
+        assert inference.adjusted_p(p, method=method) == approx(multipletests(p, method=name)[1], abs=1e-12)
+
+
+def test_adjusted_p_by_hand_and_its_family():
+    assert inference.adjusted_p([0.01, 0.04, 0.03, 0.5]) == approx([0.04, 0.16 / 3, 0.16 / 3, 0.5])
+    got = inference.adjusted_p([0.01, 0.02, np.nan, 0.04], [True, False, True, True])
+    assert got == approx([0.02, np.nan, np.nan, 0.04], nan_ok=True)
+    assert np.isnan(inference.adjusted_p([0.1, 0.2], [False, False])).all() and len(inference.adjusted_p([])) == 0
+    for bad in ([1.2], [-0.1]):
         with pytest.raises(ValueError):
-            inference.benjamini_hochberg(bad)
+            inference.adjusted_p(bad)
 
 
 def test_the_family_is_the_metric_runs_with_a_p():

@@ -556,9 +556,14 @@ def test_a_shared_beginning_is_computed_once_and_changes_nothing():
 
 
 @pytest.mark.slow
-def test_a_language_model_prefers_the_translation_and_gives_the_same_twice():
+def test_a_language_model_prefers_the_translation_and_gives_the_same_twice(capfd):
     pytest.importorskip("ik_llama_cpp", reason="producer packages are not installed")
-    made = [producers.EVALUATORS["smollm2-forward"]("de") for _ in range(2)]
+    made = []
+    for _ in range(2):
+        language_models.loaded.cache_clear()
+        made.append(producers.EVALUATORS["smollm2-forward"]("de"))
+    assert made[0].model is not made[1].model is producers.EVALUATORS["smollm2-forward"]("cs").model
+    assert capfd.readouterr() == ("", "")           # the engine keeps the layers of its models to itself
     sources = ["The plumber found the leak before the kitchen stood under water."] * 2
     texts = ["Der Klempner fand das Leck, bevor die Küche unter Wasser stand.", "Gestern fiel der Unterricht wegen Schnee aus."]
     first, again = (evaluator.score(sources, texts) for evaluator in made)

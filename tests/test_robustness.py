@@ -89,18 +89,6 @@ def test_sign_flips_by_hand():
     assert (rb.sign_flip(values, 50, 3)[:3] == rb.sign_flip(values, 50, 3)[:3]).all()
 
 
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
-def test_adjusted_equals_statsmodels(p):
-    for method, name in (("bh", "fdr_bh"), ("by", "fdr_by")):
-        assert rb.adjusted(p, np.ones(len(p)), method) == approx(multipletests(p, method=name)[1], abs=1e-12)
-
-
-def test_adjusted_knows_its_family():
-    got = rb.adjusted([0.01, 0.02, np.nan, 0.04], [True, False, True, True])
-    assert got == approx([0.02, np.nan, np.nan, 0.04], nan_ok=True)
-    assert np.isnan(rb.adjusted([0.1, 0.2], [False, False])).all() and len(rb.adjusted([], [])) == 0
-
-
 # the regression
 
 @settings(max_examples=30)

@@ -242,7 +242,7 @@ def test_discoveries_one_family_at_a_time(seed):
     t = rng.standard_normal((3, 9)) + 4 * effects
     proportion, found = simulation.discoveries(t, 30, effects, 0.1)
     for k in range(3):
-        chosen = inference.benjamini_hochberg(2 * stats.t.sf(np.abs(t[k]), 30)) <= 0.1
+        chosen = inference.adjusted_p(2 * stats.t.sf(np.abs(t[k]), 30)) <= 0.1
         assert proportion[k] == ((chosen & ~effects[k]).sum() / chosen.sum() if chosen.any() else 0)
         np.testing.assert_equal(found[k], (chosen & effects[k]).sum() / effects[k].sum() if effects[k].any() else np.nan)
 

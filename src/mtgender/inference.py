@@ -199,13 +199,16 @@ def t_tests(values):
     return results
 
 
-def benjamini_hochberg(p):
-    """Benjamini-Hochberg adjusted p-values.
+def adjusted_p(p, family=None, method="bh"):
+    """Adjusted p-values of one family; missing outside it and where p is missing.
 
     Parameters
     ----------
     p : array_like, shape (m,)
-        One family.
+    family : array_like of bool, shape (m,), optional
+        Default: all of them.
+    method : {"bh", "by"}
+        Benjamini-Hochberg, or Benjamini-Yekutieli, which holds under any dependence.
 
     Returns
     -------
@@ -214,20 +217,20 @@ def benjamini_hochberg(p):
     Raises
     ------
     ValueError
-        If a p-value is missing or outside [0, 1]: it would make every other one undefined.
+        If a p-value of the family is outside [0, 1].
     """
     p = np.asarray(p, float)
-    if np.isnan(p).any() or ((p < 0) | (p > 1)).any():
-        raise ValueError("p-values must lie in [0, 1]; none may be missing")
-    return stats.false_discovery_control(p) if len(p) else p
+    chosen = ~np.isnan(p) & (True if family is None else np.asarray(family, bool))
+    result = np.full(len(p), np.nan)
+    if chosen.any():
+        result[chosen] = stats.false_discovery_control(p[chosen], method=method)
+    return result
 
 
-def adjust(table, family, q):
-    """Add p_adjusted and significant for the rows of a family; the rest stay missing."""
-    family = family & table["p"].notna()
-    table["p_adjusted"] = np.nan
-    table.loc[family, "p_adjusted"] = benjamini_hochberg(table.loc[family, "p"])
-    table["significant"] = (table["p_adjusted"] <= q).where(family).astype("boolean")
+def adjust(table, family, q, p="p", adjusted="p_adjusted", significant="significant"):
+    """Add the columns `adjusted` and `significant` for the rows of a family with a `p`; the rest stay missing."""
+    table[adjusted] = adjusted_p(table[p], family)
+    table[significant] = (table[adjusted] <= q).where(table[adjusted].notna()).astype("boolean")
     return table
 
 
@@ -476,11 +479,8 @@ def infer(study):
     scores = pd.read_parquet(study.prepared / "scores.parquet").merge(codes, on=["language", "segment_id"])
     declared = runs[runs["kind"] == "scores"].reset_index(drop=True)
     if len(declared):
-        scores[list(preference.MEASURES)] = preference.pair_measures(preference.paired_difference(scores["masculine"], scores["feminine"]))
-        groups = scores.groupby(["system", "language", "isco"])
-        means = groups[list(preference.MEASURES)].mean().assign(n_pairs=groups.size())
-        means["signed"] = preference.without_noise(means["signed"], means["absolute"])
-        result["occupations"] = means.reset_index()
+        result["occupations"] = preference.occupation_means(preference.paired_difference(scores["masculine"], scores["feminine"]),
+                                                            scores[["system", "language", "isco"]]).reset_index()
         by = ["system"] if study.range == "evaluator" else ["system", "language"]
         extremes = scores.groupby(by)[["masculine", "feminine"]].agg(["min", "max"])
         ranges = (extremes.xs("max", axis=1, level=1).max(axis=1) - extremes.xs("min", axis=1, level=1).min(axis=1)).rename("range")

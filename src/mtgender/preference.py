@@ -114,18 +114,21 @@ def occupation_means(d, occupations):
     Parameters
     ----------
     d : array_like, shape (n,)
-    occupations : array_like of str, shape (n,)
+    occupations : array_like of str, shape (n,), or DataFrame, n rows
+        Occupation of each pair; or several columns (run, occupation) that group the pairs of many runs at once.
 
     Returns
     -------
     DataFrame
-        Index occupation (sorted); columns `MEASURES` and n_pairs. S, A and the rates of a run are the means of its columns:
-        every occupation weighs the same, however many pairs it has. Differences that cancel out have the mean 0 (`without_noise`).
+        Index occupation, or the columns given (sorted); columns `MEASURES` and n_pairs. S, A and the rates of a run are the means of
+        its columns: every occupation weighs the same, however many pairs it has. Differences that cancel out have the mean 0
+        (`without_noise`).
     """
-    frame = pair_measures(d).groupby(np.asarray(occupations)).agg("mean")
+    keys = occupations if isinstance(occupations, pd.DataFrame) else pd.DataFrame({"isco": np.asarray(occupations)})
+    groups = pair_measures(d).groupby([keys[name].to_numpy() for name in keys])
+    frame = groups.mean().assign(n_pairs=groups.size())
     frame["signed"] = without_noise(frame["signed"], frame["absolute"])
-    frame["n_pairs"] = pd.Series(np.asarray(occupations)).value_counts()
-    return frame.rename_axis("isco")
+    return frame.rename_axis(list(keys))
 
 
 def balance(masculine_win, feminine_win):

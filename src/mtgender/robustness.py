@@ -14,7 +14,7 @@ import pandas as pd
 from scipy import stats
 
 from mtgender import data, preference, tables
-from mtgender.inference import bootstrap_means, panel_systems, resample_counts, t_tests
+from mtgender.inference import adjust, adjusted_p, bootstrap_means, panel_systems, resample_counts, t_tests
 
 FREQUENCY = "wordfreq-zipf"   # the evaluator whose scores are the mean word frequency (Zipf: log10 per billion words)
 DECIMALS = (4, 3, 2)
@@ -157,28 +157,6 @@ def sign_flip(values, replicates, seed):
     return np.where((~np.isnan(values)).sum(axis=0) < 2, np.nan, (1 + far.sum(axis=0)) / (1 + replicates))
 
 
-def adjusted(p, family, method="bh"):
-    """Adjusted p-values of one family; missing outside it and where p is missing.
-
-    Parameters
-    ----------
-    p : array_like, shape (m,)
-    family : array_like of bool, shape (m,)
-    method : {"bh", "by"}
-        Benjamini-Hochberg, or Benjamini-Yekutieli, which holds under any dependence.
-
-    Returns
-    -------
-    ndarray, shape (m,)
-    """
-    p = np.asarray(p, float)
-    chosen = np.asarray(family, bool) & ~np.isnan(p)
-    result = np.full(len(p), np.nan)
-    if chosen.any():
-        result[chosen] = stats.false_discovery_control(p[chosen], method=method)
-    return result
-
-
 @dataclass
 class Variant:
     """One way to analyse all runs; `means` (occupations x runs) times `scale` (runs) is what S% is the mean of."""
@@ -293,7 +271,7 @@ def measure(variant, runs, study):
     table = runs[["system", "language", "role"]].reset_index(drop=True)
     for place, name in enumerate(("kind", "variant", "member")):
         table.insert(place, name, [variant.kind, variant.name, variant.member][place])
-    final = adjusted(p, table["role"] == "metric", variant.method)
+    final = adjusted_p(p, table["role"] == "metric", variant.method)
     table = table.assign(unit_groups=size, value=value, p=p, p_adjusted=final)
     table["significant"] = pd.Series(final <= study.q).where(~np.isnan(final)).astype("boolean")
     return table
@@ -552,9 +530,8 @@ def confound(frame, runs, study):
                      **{f"{n}_pct": preference.percent_of_range(row[n], run.range) for n in PERCENT}, "p_signed": p_signed})
     table = pd.DataFrame(rows, columns=CONFOUND + ["intercept_p"]) if not rows else pd.DataFrame(rows)
     table["p"] = table["intercept_p"]
-    for flag, final, p in (("significant", "p_adjusted", "p"), ("signed_significant", "signed_p_adjusted", "p_signed")):
-        table[final] = adjusted(table[p], table["role"] == "metric")
-        table[flag] = (table[final] <= study.q).where(table[final].notna()).astype("boolean")
+    table = adjust(table, table["role"] == "metric", study.q)
+    table = adjust(table, table["role"] == "metric", study.q, "p_signed", "signed_p_adjusted", "signed_significant")
     place = {s: i for i, s in enumerate(tables.in_order(runs))}
     return table.assign(place=table["system"].map(place)).sort_values("place", kind="stable", ignore_index=True)[CONFOUND]
 

