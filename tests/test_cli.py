@@ -180,6 +180,28 @@ def test_committed_files_are_not_replaced_by_their_first_rows(call):
     assert status == 2 and error == "mtgender: --accept would replace whole files by their first rows. Leave --limit out\n"
 
 
+def test_rescoring_compares_scores_and_validity_test_and_accepts_what_differs(call, mini_study, repository):
+    committed, length = repository / "data" / "scores", "source-length"
+    assert call("score", length, "--study", mini_study, "--out", committed)[0] == 0
+    path = write(mini_study.with_name("again.yaml"), "pairs: data/mini", "languages: [de]", "scores:",
+                 f"  {length}: {{path: data/scores/{length}}}", "  other: {path: scores/noise}")
+    status, out, _ = call("rescore", path)
+    assert status == 0 and out.splitlines()[1:] == [f"{length} (de): the same", "other (de): skipped: not made by this project",
+                                                    "1 the same, 0 different, 1 skipped"]
+    table = committed / length / "validity.csv"
+    kept = table.read_text()
+    table.write_text(kept.replace("shuffled,36,0.500000", "shuffled,36,0.750000"))
+    status, out, _ = call("rescore", path)
+    assert status == 1 and f"{length} (de): the validity test differs: shuffled 0.750000 before, 0.500000 now\n" in out
+    scores = (committed / length / "de.tsv").read_text()
+    for damaged, said in ((scores.replace("\t", "\t1"), "header is 'segment_id\\t1masculine"),
+                          (scores.replace("\t2", "\t3"), "scores differ by more than 0.0001")):
+        (committed / length / "de.tsv").write_text(damaged)
+        status, out, _ = call("rescore", path, "--accept")
+        assert status == 0 and said in out and f"{length} (de): committed file replaced" in out
+        assert table.read_text() == kept and (committed / length / "de.tsv").read_text() == scores and call("rescore", path)[0] == 0
+
+
 def test_report_names_notebook_and_cell_that_failed(call, mini_study):
     call("prepare", mini_study)
     error = {"output_type": "error", "ename": "KeyError", "evalue": "'x'"}

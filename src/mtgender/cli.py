@@ -284,7 +284,12 @@ def rescore(args):
             print(f"{shown}: skipped: {error}")
             counts["skipped"] += 1
             continue
-        problem = _compare_produced(committed, made, kind)
+        try:
+            problem = _compare_produced(committed, made, kind)
+            if not problem and kind == "scores" and not args.limit and not repeat:
+                problem = _compare_validity(*(path.parents[neutral] for path in (committed, made)), code)
+        except InputError as error:                             # of the committed file
+            problem = str(error)
         print(f"{shown}: {problem or 'the same'}", flush=True)
         counts["different" if problem else "the same"] += 1
         if problem:
@@ -323,6 +328,15 @@ def _compare_produced(committed, made, kind, rtol=1e-4):
     a, b = (f.loc[new.index, columns[1:]].astype(float).to_numpy() for f in (old, new))
     moved = abs(a - b) > rtol * abs(a).clip(1e-12)
     return f"{int(moved.sum())} scores differ by more than {rtol:g} (largest {abs(a - b).max():.2g})" if moved.any() else ""
+
+
+def _compare_validity(committed, made, language):
+    """What the validity test made again says other than the committed one, which decides the role; empty if nothing."""
+    from mtgender.producers.validity import read_rows
+    old, new = ({row["probe"]: row["rate"] for row in read_rows(folder / "validity.csv", language)} for folder in (committed, made))
+    moved = [f"{probe} {old.get(probe, 'none')} before, {new.get(probe, 'none')} now" for probe in {**old, **new}
+             if old.get(probe) != new.get(probe)]
+    return f"the validity test differs: {'; '.join(moved)}" if moved else ""
 
 
 def reading(args):

@@ -218,13 +218,15 @@ def accept(made: Path, committed: Path, language: str) -> None:
         card["invocation"] = said[1]
     replace(committed, lambda part: shutil.copyfile(made, part))
     update_card(place, card, language, **entries)
-    rows = [row for row in _read_rows(made.with_name("validity.csv")) if row["language"] == language]
+    rows = read_rows(made.with_name("validity.csv"), language)
     if rows:
         _write_rows(committed.with_name("validity.csv"), language, rows)
 
 
-def _read_rows(path: Path) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8")))) if path.exists() else []
+def read_rows(path: Path, language: str | None = None) -> list[dict[str, str]]:
+    """Return the rows of a `validity.csv`, of one language or of all; none if there is no file."""
+    rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8")))) if path.exists() else []
+    return [row for row in rows if language in (None, row["language"])]
 
 
 @alone
@@ -234,5 +236,5 @@ def _write_rows(path: Path, language: str, rows: list[dict[str, Any]]) -> None:
     file = io.StringIO()
     writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(sorted([row for row in _read_rows(path) if row["language"] != language] + new, key=lambda row: row["language"]))
+    writer.writerows(sorted([row for row in read_rows(path) if row["language"] != language] + new, key=lambda row: row["language"]))
     write_atomically(path, file.getvalue())
