@@ -16,6 +16,8 @@ from collections import Counter, defaultdict
 from difflib import SequenceMatcher
 from pathlib import Path
 
+import numpy as np
+
 TEXT_TYPES = ("statement", "report", "conversation")
 SEGMENT_ID = re.compile(r"(\d{4})-(statement|report|conversation)")
 COLUMNS = {True: ["segment_id", "isco", "text_type", "occupation", "text"], False: ["segment_id", "occupation", "text"]}
@@ -128,21 +130,24 @@ def check_english(rows):
         if len(codes) > 1:
             yield sorted(codes)[0], "term", f"{term!r} names several occupations: {sorted(codes)}"
     openings = defaultdict(list)
-    bags = []
-    for row in rows:
-        tokens = masked(row)
+    texts = [masked(row) for row in rows]
+    for row, tokens in zip(rows, texts):
         openings[(row["text_type"], *tokens[:3])].append(row["segment_id"])
-        bags.append((row, tokens, Counter(tokens)))
     for opening, ids in openings.items():
         if len(ids) > MAX_SAME_OPENING:
             yield ids[-1], "opening", f"{len(ids)} texts open with {' '.join(opening[1:])!r}: {', '.join(ids[:20])}"
-    for i, (row, tokens, bag) in enumerate(bags):
-        for other, other_tokens, other_bag in bags[:i]:
-            shared = sum((bag & other_bag).values())
-            if 2 * shared / (len(tokens) + len(other_tokens)) > MAX_SIMILARITY:
-                ratio = SequenceMatcher(None, tokens, other_tokens, autojunk=False).ratio()
-                if ratio > MAX_SIMILARITY:
-                    yield row["segment_id"], "near-duplicate", f"of {other['segment_id']} ({ratio:.2f})"
+    words = {word: place for place, word in enumerate(dict.fromkeys(word for tokens in texts for word in tokens))}
+    bags = np.zeros((len(rows), len(words)), int)                   # how often each word stands in each text
+    for bag, tokens in zip(bags, texts):
+        np.add.at(bag, [words[word] for word in tokens], 1)
+    lengths = np.array([len(tokens) for tokens in texts])
+    for i, (row, tokens) in enumerate(zip(rows, texts)):
+        own = np.flatnonzero(bags[i])
+        shared = np.minimum(bags[:i, own], bags[i, own]).sum(axis=1)
+        for j in np.flatnonzero(2 * shared / (lengths[i] + lengths[:i]) > MAX_SIMILARITY):
+            ratio = SequenceMatcher(None, tokens, texts[j], autojunk=False).ratio()
+            if ratio > MAX_SIMILARITY:
+                yield row["segment_id"], "near-duplicate", f"of {rows[j]['segment_id']} ({ratio:.2f})"
 
 
 QUOTES = {"de": ("„", "“"), "cs": ("„", "“"), "is": ("„", "“"), "ru": ("«", "»"), "uk": ("«", "»"), "el": ("«", "»"),

@@ -23,6 +23,9 @@ def english():
 
 def test_english_rows_follow_the_rules(english):
     assert not list(rules.check_english(english))
+    copied = {**english[700], "text": english[20]["text"].replace(english[20]["occupation"], english[700]["occupation"])}
+    found = [(i, rule) for i, rule, _ in rules.check_english([*english[:700], copied, *english[701:]])]
+    assert found == [(copied["segment_id"], "near-duplicate")]
 
 
 def test_every_unit_group_has_three_texts(english):

@@ -140,13 +140,14 @@ def test_scores_and_cards_belong_to_the_committed_texts():
     import hashlib
 
     from mtgender import data, study
-    chosen = study.load("studies/occupairs.yaml")
+    chosen, digests = study.load("studies/occupairs.yaml"), {}
+    for code in chosen.languages:
+        pairs = data.read_pairs(chosen.pairs, code).sort_values("segment_id")
+        rows = (json.dumps([r.segment_id, r.source, r.masculine, r.feminine], ensure_ascii=False) + "\n" for r in pairs.itertuples())
+        digests[code] = hashlib.sha256("".join(rows).encode()).hexdigest()
     for kind in ("scores", "annotations"):
         for name, code in chosen.runs(kind):
-            card = getattr(chosen, kind)[name].card
-            pairs = data.read_pairs(chosen.pairs, code).sort_values("segment_id")
-            rows = (json.dumps([r.segment_id, r.source, r.masculine, r.feminine], ensure_ascii=False) + "\n" for r in pairs.itertuples())
-            assert card["input_sha256"][code] == hashlib.sha256("".join(rows).encode()).hexdigest(), (name, code)
+            assert getattr(chosen, kind)[name].card["input_sha256"][code] == digests[code], (name, code)
 
 
 def test_published_facts_are_carried_over():
