@@ -7,7 +7,9 @@ import sys
 import pytest
 from conftest import random_scores, write, write_scores
 
-from mtgender import cli, data, formats, study
+from mtgender import cli, data, formats, producers, study
+from mtgender.producers import evaluators
+from mtgender.producers.card import evaluator_card
 from mtgender.study import InputError
 
 
@@ -200,6 +202,43 @@ def test_rescoring_compares_scores_and_validity_test_and_accepts_what_differs(ca
         status, out, _ = call("rescore", path, "--accept")
         assert status == 0 and said in out and f"{length} (de): committed file replaced" in out
         assert table.read_text() == kept and (committed / length / "de.tsv").read_text() == scores and call("rescore", path)[0] == 0
+
+
+def test_rescoring_goes_on_where_it_was_stopped(call, mini_study, repository, monkeypatch):
+    write(mini_study.with_name("de.yaml"), "pairs: data/mini", "languages: [de]", "scores:", "  source-length: {path: s/source-length}",
+          "  wordfreq-zipf: {path: s/wordfreq-zipf}", "annotations:", "  hunspell: {path: a/hunspell}")
+    path, calls = mini_study.with_name("de.yaml"), []
+
+    class Spell:
+        batch, card = 10, {**evaluator_card("hunspell", "H", "1", [], "MIT", False, "", [], ""), "kind": "annotator"}
+
+        def annotate(self, sources, translations, language):
+            calls.append("hunspell")
+            return [{"errors": [], "omission": False, "instruction_fault": False} for _ in translations]
+
+    class Zipf(evaluators.SourceLength):
+        def __init__(self, language):
+            super().__init__(language)
+            self.card = {**self.card, "name": "wordfreq-zipf"}
+
+        def score(self, sources, translations, references=None):
+            calls.append("wordfreq-zipf")
+            return super().score(sources, translations)
+
+    monkeypatch.setitem(producers.ANNOTATORS, "hunspell", lambda language: Spell())
+    monkeypatch.setitem(producers.EVALUATORS, "wordfreq-zipf", Zipf)
+    compare = cli._compare_produced
+    monkeypatch.setattr(cli, "_compare_produced", lambda committed, made, kind: 1 / (kind == "scores") and compare(committed, made, kind))
+    with pytest.raises(ZeroDivisionError):
+        cli.main(["rescore", str(path)])
+    assert calls.count("wordfreq-zipf") == 2 and calls.count("hunspell") == 4            # scores and validity test; batches
+    monkeypatch.setattr(cli, "_compare_produced", compare)
+    status, out, _ = call("rescore", path)
+    assert status == 1 and "3 different" in out and len(calls) == 6                     # nothing made twice
+    assert call("rescore", path)[0] == 1 and len(calls) == 12                            # that one was done: all again
+    write(study.load(path).results / "rescore/.under-way", "of another program")
+    assert call("rescore", path)[0] == 1 and len(calls) == 18
+    assert call("rescore", path, "--limit", "5")[0] == 1 and not (study.load(path).results / "rescore/.under-way").exists()
 
 
 def test_report_names_notebook_and_cell_that_failed(call, mini_study):

@@ -15,6 +15,7 @@ import json
 import os
 import platform
 import re
+import shutil
 import subprocess
 import sys
 import urllib.parse
@@ -150,7 +151,7 @@ def git_blob_sha1(path):
     return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
 
 
-def _produce(kind, chosen, name, languages, out, limit=None, options=None, references=None, neutral=False):
+def _produce(kind, chosen, name, languages, out, limit=None, options=None, references=None, neutral=False, keep=False):
     from mtgender import producers
     from mtgender.producers.run import read_card
     registry = producers.EVALUATORS if kind == "scores" else producers.ANNOTATORS
@@ -162,12 +163,12 @@ def _produce(kind, chosen, name, languages, out, limit=None, options=None, refer
         pairs = (data.read_neutral(chosen.neutral["path"], code, data.read_source(chosen.pairs)) if neutral
                  else formats.study_pairs(chosen, code))
         if kind == "annotations":
-            made = producers.annotate_language(name, code, pairs, out, limit=limit, options=options)
+            made = producers.annotate_language(name, code, pairs, out, limit=limit, options=options, keep=keep)
         else:
             texts = data.read_texts(references / f"{code}.tsv", pairs["segment_id"]) if references else None
-            made = producers.score_language(name, code, pairs, out, limit=limit, options=options, references=texts)
+            made = producers.score_language(name, code, pairs, out, limit=limit, options=options, references=texts, keep=keep)
             folder = made.path.parent.parent if neutral else made.path.parent
-            tested = neutral and code in read_card(folder / "card.yaml").get("role", {})
+            tested = (neutral or keep) and code in read_card(folder / "card.yaml").get("role", {})
             if not limit and not tested and not (options or {}).get("repeat"):
                 whole = formats.study_pairs(chosen, code) if neutral else pairs
                 if not producers.validate_language(name, code, whole, out, options=options, references=texts)[0]:
@@ -266,7 +267,9 @@ def rescore(args):
     if args.accept and args.limit:
         raise InputError("--accept would replace whole files by their first rows", hint="Leave --limit out")
     chosen = study.load(args.study)
-    out, counts, changed = ROOT / "results" / "rescore", {"the same": 0, "different": 0, "skipped": 0}, []
+    out = chosen.results / (f"rescore-{args.limit}" if args.limit else "rescore")
+    under_way = _go_on_or_begin(out)
+    counts, changed = {"the same": 0, "different": 0, "skipped": 0}, []
     for kind, name, code, committed in _committed_files(chosen):
         registry = producers.EVALUATORS if kind == "scores" else producers.ANNOTATORS
         repeat, neutral = study.REPEAT.fullmatch(committed.name), committed.parent.name == "neutral"
@@ -279,7 +282,7 @@ def rescore(args):
                 card = read_card(committed.parent / "card.yaml")
                 drawn = card.get("drop", card.get("temperature"))
                 options = {"repeat": int(repeat[1])} | ({"temperature": drawn} if drawn else {})
-            made = _produce(kind, chosen, name, [code], out / kind, args.limit, options, neutral=neutral)
+            made = _produce(kind, chosen, name, [code], out / kind, args.limit, options, neutral=neutral, keep=True)
         except InputError as error:
             print(f"{shown}: skipped: {error}")
             counts["skipped"] += 1
@@ -297,8 +300,19 @@ def rescore(args):
     for shown, made, committed, code in changed if args.accept else ():
         accept(made, committed, code)
         print(f"{shown}: committed file replaced")
+    under_way.unlink()                                          # the next call begins anew; one after a stop goes on
     print(", ".join(f"{n} {what}" for what, n in counts.items()))
     return 1 if counts["different"] and not args.accept else 0
+
+
+def _go_on_or_begin(folder):
+    """Empty a folder, unless what lies there is of a call that was stopped and of the same program; returns the file that tells."""
+    files = [*sorted((ROOT / "src/mtgender/producers").glob("*.py")), *sorted(ROOT.glob("requirements-*.lock"))]
+    program, mark = hashlib.sha256(b"".join(f.read_bytes() for f in files)).hexdigest(), folder / ".under-way"
+    if not mark.is_file() or mark.read_text(encoding="utf-8") != program:
+        shutil.rmtree(folder, ignore_errors=True)
+        data.replace(mark, lambda part: part.write_text(program, encoding="utf-8"))
+    return mark
 
 
 def _committed_files(chosen):

@@ -154,7 +154,8 @@ def checked_annotations(annotator: Any, sources: list[str], translations: list[s
 
 
 def score_language(name: str, language: str, pairs: pd.DataFrame, out_dir: Path | str, progress: bool | None = None,
-                   limit: int | None = None, options: dict[str, Any] | None = None, references: dict[str, str] | None = None) -> Run:
+                   limit: int | None = None, options: dict[str, Any] | None = None, references: dict[str, str] | None = None,
+                   keep: bool = False) -> Run:
     """Score all variants of the texts of a language: `<out_dir>/<name>/<language>.tsv` and its line in `card.yaml`.
 
     Texts with a neutral variant go into the folder `neutral` below; one repeat of a stochastic evaluator is `<language>.r<number>.tsv`.
@@ -173,6 +174,8 @@ def score_language(name: str, language: str, pairs: pd.DataFrame, out_dir: Path 
         What the evaluator's constructor takes beside the language (model, name, gpu, batch_size …); `name` names the folder.
     references : dict, optional
         {segment_id: reference}, for an evaluator that compares with one.
+    keep : bool
+        Leave a finished file as it is if its card says that it was made of the same texts.
 
     Returns
     -------
@@ -206,7 +209,7 @@ def score_language(name: str, language: str, pairs: pd.DataFrame, out_dir: Path 
         evaluator.card["invocation"] += " --neutral"
     path = folder / f"{language}{f'.r{repeat}' if repeat else ''}.tsv"
     return _run(evaluator, language, chosen, path, "\t".join(["segment_id", *variants]) + "\n", rows, prefixes, progress,
-                unparsed="\tNone", references=references)
+                unparsed="\tNone", references=references, keep=keep)
 
 
 def check_references(evaluator: Any, pairs: list[Pair], references: dict[str, str] | None) -> None:
@@ -222,7 +225,7 @@ def check_references(evaluator: Any, pairs: list[Pair], references: dict[str, st
 
 
 def annotate_language(name: str, language: str, pairs: pd.DataFrame, out_dir: Path | str, progress: bool | None = None,
-                      limit: int | None = None, options: dict[str, Any] | None = None) -> Run:
+                      limit: int | None = None, options: dict[str, Any] | None = None, keep: bool = False) -> Run:
     """Annotate both variants of all pairs of a language: `<out_dir>/<name>/<language>.jsonl` and its line in `card.yaml`.
 
     Parameters, result and errors as in `score_language`; a span outside its text is an error too.
@@ -241,11 +244,12 @@ def annotate_language(name: str, language: str, pairs: pd.DataFrame, out_dir: Pa
                            ensure_ascii=False) + "\n" for (pair, variant), annotation in zip(keys, made, strict=True)]
 
     path = Path(out_dir) / annotator.card["name"] / f"{language}.jsonl"
-    return _run(annotator, language, to_pairs(pairs, limit), path, "", rows, prefixes, progress, unparsed='"errors": null')
+    return _run(annotator, language, to_pairs(pairs, limit), path, "", rows, prefixes, progress, unparsed='"errors": null', keep=keep)
 
 
 def _run(producer: Any, language: str, pairs: list[Pair], path: Path, header: str, rows: Callable[[list[Pair]], list[str]],
-         prefixes: Callable[[Pair], list[str]], progress: bool | None, unparsed: str, references: dict[str, str] | None = None) -> Run:
+         prefixes: Callable[[Pair], list[str]], progress: bool | None, unparsed: str, references: dict[str, str] | None = None,
+         keep: bool = False) -> Run:
     """Produce what a part file does not hold yet, batch by batch, then put the finished file in place and update the card."""
     check_card(path.parent / "card.yaml", producer.card, language)
     digest = input_sha256(pairs)
@@ -254,6 +258,9 @@ def _run(producer: Any, language: str, pairs: list[Pair], path: Path, header: st
         entries["references_sha256"] = hashlib.sha256(json.dumps([references[p.segment_id] for p in pairs]).encode()).hexdigest()
     key = f"# {hashlib.sha256(json.dumps([producer.card, language, entries], sort_keys=True).encode()).hexdigest()}\n"
     start = time.perf_counter()
+    said = read_card(path.parent / "card.yaml")
+    if keep and path.exists() and all(said.get(entry, {}).get(language) == value for entry, value in entries.items()):
+        return Run(path, len(pairs), len(pairs), 0.0)
     part, kept, resumed = produce(path, key, pairs, prefixes, producer.batch, rows, progress)
     write_atomically(path, header + "".join(kept))
     part.unlink()
