@@ -438,7 +438,8 @@ rule manifest:
 
 # What makes scores, error spans and translations: a job each producer and language, asked for by `scored`, `annotated`, `translated`
 # (no part of `all`). The study's own producers and languages, or those of `--config producers=comet,metricx languages=de,ru`; `options`
-# goes to each producer; one whose rule has the resource `gpu` in the profile runs on a GPU.
+# goes to each producer; one whose rule has the resource `gpu` in the profile runs on a GPU. A job computes with one thread, or as many as
+# `--set-threads score=8` says (Snakemake sets OMP_NUM_THREADS).
 PRODUCERS = config.get("producers_python", ".venv-producers/bin/python")
 OPTIONS = config.get("options", "")
 

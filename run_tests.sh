@@ -30,7 +30,7 @@ if [ -n "$all" ]; then
     neural=$!
     pytest -n "$(cores)" --dist loadfile --no-loadscope-reorder ${options[@]+"${options[@]}"} || status=$?
     say "pytest, producers"
-    .venv-producers/bin/python -m pytest -o addopts=-ra tests/test_producers.py tests/test_producer_adapters.py \
+    OMP_NUM_THREADS="$(cores)" .venv-producers/bin/python -m pytest -o addopts=-ra tests/test_producers.py tests/test_producer_adapters.py \
         tests/test_translators.py tests/test_few_shot.py tests/test_generate.py tests/test_llm_detector.py -k "not translators or language_model" ${options[@]+"${options[@]}"} || status=$?
     wait "$neural" || say "no .venv-neural: the tests of COMET and MetricX are skipped"
     say "pytest, neural metrics"

