@@ -227,9 +227,9 @@ def adjusted_p(p, family=None, method="bh"):
     return result
 
 
-def adjust(table, family, q, p="p", adjusted="p_adjusted", significant="significant"):
+def adjust(table, family, q, p="p", adjusted="p_adjusted", significant="significant", method="bh"):
     """Add the columns `adjusted` and `significant` for the rows of a family with a `p`; the rest stay missing."""
-    table[adjusted] = adjusted_p(table[p], family)
+    table[adjusted] = adjusted_p(table[p], family, method)
     table[significant] = (table[adjusted] <= q).where(table[adjusted].notna()).astype("boolean")
     return table
 

@@ -14,7 +14,7 @@ import pandas as pd
 from scipy import stats
 
 from mtgender import data, preference, tables
-from mtgender.inference import adjust, adjusted_p, bootstrap_means, panel_systems, resample_counts, t_tests
+from mtgender.inference import adjust, bootstrap_means, panel_systems, resample_counts, t_tests
 
 FREQUENCY = "wordfreq-zipf"   # the evaluator whose scores are the mean word frequency (Zipf: log10 per billion words)
 DECIMALS = (4, 3, 2)
@@ -271,10 +271,7 @@ def measure(variant, runs, study):
     table = runs[["system", "language", "role"]].reset_index(drop=True)
     for place, name in enumerate(("kind", "variant", "member")):
         table.insert(place, name, [variant.kind, variant.name, variant.member][place])
-    final = adjusted_p(p, table["role"] == "metric", variant.method)
-    table = table.assign(unit_groups=size, value=value, p=p, p_adjusted=final)
-    table["significant"] = pd.Series(final <= study.q).where(~np.isnan(final)).astype("boolean")
-    return table
+    return adjust(table.assign(unit_groups=size, value=value, p=p), table["role"] == "metric", study.q, method=variant.method)
 
 
 def compare(base, other):
