@@ -437,10 +437,11 @@ rule manifest:
 
 
 # What makes scores, error spans and translations: a job each producer and language, asked for by `scored`, `annotated`, `translated`
-# (no part of `all`). The study's own producers and languages, or those of `--config producers=comet,metricx languages=de,ru`; `options`
-# goes to each producer; one whose rule has the resource `gpu` in the profile runs on a GPU. A job computes with one thread, or as many as
-# `--set-threads score=8` says (Snakemake sets OMP_NUM_THREADS).
+# (no part of `all`). The study's own runs, or those of `--config producers=comet,metricx languages=de,ru`; `options` goes to each producer;
+# one whose rule has the resource `gpu` in the profile runs on a GPU. A job computes with one thread, or as many as `--set-threads score=8`
+# says (Snakemake sets OMP_NUM_THREADS). `--rescore` has them made in a folder of its own.
 PRODUCERS = config.get("producers_python", ".venv-producers/bin/python")
+PRODUCED = f"{RESULTS}/{config.get('folder', 'produced')}"
 OPTIONS = config.get("options", "")
 
 
@@ -448,10 +449,12 @@ def produced(kind, registry, suffix):
     """Files of the producers that were asked for, or of the study's own that this project has."""
     def files(wildcards):
         from mtgender import producers
-        own = [name for name in getattr(STUDY, kind) if name in getattr(producers, registry)]
-        return expand(f"{RESULTS}/produced/{kind}/{{producer}}/{{language}}.{suffix}",
-                      producer=str(config["producers"]).split(",") if "producers" in config else own,
-                      language=str(config["languages"]).split(",") if "languages" in config else STUDY.languages)
+        runs = [(name, code) for name, code in STUDY.runs(kind) if name in getattr(producers, registry)]
+        if "producers" in config or "languages" in config:
+            names, codes = str(config.get("producers", "")), str(config.get("languages", ""))
+            runs = [(name, code) for name in (names.split(",") if names else dict(runs))
+                    for code in (codes.split(",") if codes else STUDY.languages)]
+        return [f"{PRODUCED}/{kind}/{name}/{code}.{suffix}" for name, code in runs]
     return files
 
 
@@ -480,13 +483,14 @@ rule score:
     input:
         texts,
     output:
-        f"{RESULTS}/produced/scores/{{producer}}/{{language}}.tsv",
+        f"{PRODUCED}/scores/{{producer}}/{{language}}.tsv",
     params:
         gpu=lambda wildcards, resources: "--gpu" if resources.gpu else "",
     resources:
         gpu=0,
     shell:
-        "{PRODUCERS} -m mtgender score {wildcards.producer} --study {NAME:q} --language {wildcards.language} {OPTIONS} {params.gpu}"
+        "{PRODUCERS} -m mtgender score {wildcards.producer} --study {NAME:q} --language {wildcards.language}"
+        " --out {PRODUCED:q}/scores {OPTIONS} {params.gpu}"
 
 
 rule annotate:
@@ -494,13 +498,14 @@ rule annotate:
     input:
         texts,
     output:
-        f"{RESULTS}/produced/annotations/{{producer}}/{{language}}.jsonl",
+        f"{PRODUCED}/annotations/{{producer}}/{{language}}.jsonl",
     params:
         gpu=lambda wildcards, resources: "--gpu" if resources.gpu else "",
     resources:
         gpu=0,
     shell:
-        "{PRODUCERS} -m mtgender annotate {wildcards.producer} --study {NAME:q} --language {wildcards.language} {OPTIONS} {params.gpu}"
+        "{PRODUCERS} -m mtgender annotate {wildcards.producer} --study {NAME:q} --language {wildcards.language}"
+        " --out {PRODUCED:q}/annotations {OPTIONS} {params.gpu}"
 
 
 rule translate:
@@ -508,10 +513,11 @@ rule translate:
     input:
         display_path(STUDY.pairs / "en.tsv") if STUDY.pairs_format == "own" else [],
     output:
-        f"{RESULTS}/produced/translations/{{producer}}/{{language}}.tsv",
+        f"{PRODUCED}/translations/{{producer}}/{{language}}.tsv",
     params:
         gpu=lambda wildcards, resources: "--gpu" if resources.gpu else "",
     resources:
         gpu=0,
     shell:
-        "{PRODUCERS} -m mtgender translate {wildcards.producer} --study {NAME:q} --language {wildcards.language} {OPTIONS} {params.gpu}"
+        "{PRODUCERS} -m mtgender translate {wildcards.producer} --study {NAME:q} --language {wildcards.language}"
+        " --out {PRODUCED:q}/translations {OPTIONS} {params.gpu}"

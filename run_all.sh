@@ -6,6 +6,7 @@
 #   ./run_all.sh [STUDY] -n | -j 4 | -k | --forcerun RULE …      options go to Snakemake
 #   ./run_all.sh --check                make every table in results/check and compare with the committed ones
 #   ./run_all.sh --rescore [--accept]   make the committed scores and annotations again; say what differs; replace them
+#   ./run_all.sh --rescore --limit 20   a trial: their first rows only
 #   ./run_all.sh --lab                  open JupyterLab on the notebooks
 #   ./run_all.sh --environment producers | llm-judge | gemma | neural | slurm      what evaluators or a cluster need beside
 #   ./run_all.sh [STUDY] scored | annotated | translated         the study's producers, a job each language, into results/<study>/produced
@@ -74,9 +75,13 @@ if [ "$mode" = lab ]; then
     say "opening JupyterLab"
     exec .venv-lab/bin/jupyter lab --notebook-dir=notebooks ${options[@]+"${options[@]}"}
 fi
-if [ "$mode" = rescore ]; then
-    make_environment .venv-producers requirements-producers.lock
-    exec .venv-producers/bin/python -m mtgender rescore "$study" ${accept[@]+"${accept[@]}"} ${options[@]+"${options[@]}"}
+if [ "$mode" = rescore ]; then                    # a job each producer and language, then what they made is compared
+    case " ${options[*]-}" in
+        *' --limit'*)
+            make_environment .venv-producers requirements-producers.lock
+            exec .venv-producers/bin/python -m mtgender rescore "$study" ${accept[@]+"${accept[@]}"} "${options[@]}" ;;
+    esac
+    targets=(scored annotated) settings+=(folder=rescore)
 fi
 
 make_environment .venv requirements.lock
@@ -201,6 +206,7 @@ say "study $study → results/$name"
 if [ ${#targets[@]} -gt 0 ]; then
     plain=1
     make_environment .venv-producers requirements-producers.lock
+    if [ "$mode" = rescore ] && [ -z "$dry" ]; then .venv-producers/bin/python -m mtgender rescore "$study" --begin || exit; fi
 fi
 set -m                                            # what follows has process groups of its own, which end with this script
 if [ -z "$plain" ]; then
@@ -221,6 +227,10 @@ work=''
 if [ -n "$dry" ]; then
     [ "$newer" != yes ] || say "at most these: where prepare and infer give the same as before, nothing else is made again"
     exit $status
+fi
+if [ "$mode" = rescore ]; then                    # what could not be made is tried once more, and named
+    env -u OMP_NUM_THREADS .venv-producers/bin/python -m mtgender rescore "$study" ${accept[@]+"${accept[@]}"}
+    exit
 fi
 [ ${#targets[@]} -eq 0 ] || exit $status
 

@@ -269,6 +269,8 @@ def rescore(args):
     chosen = study.load(args.study)
     out = chosen.results / (f"rescore-{args.limit}" if args.limit else "rescore")
     under_way = _go_on_or_begin(out)
+    if args.begin:
+        return 0
     counts, changed = {"the same": 0, "different": 0, "skipped": 0}, []
     for kind, name, code, committed in _committed_files(chosen):
         registry = producers.EVALUATORS if kind == "scores" else producers.ANNOTATORS
@@ -307,7 +309,8 @@ def rescore(args):
 
 def _go_on_or_begin(folder):
     """Empty a folder, unless what lies there is of a call that was stopped and of the same program; returns the file that tells."""
-    files = [*sorted((ROOT / "src/mtgender/producers").glob("*.py")), *sorted(ROOT.glob("requirements-*.lock"))]
+    locks = (ROOT / f"requirements-{extra}.lock" for extra in ("producers", "gemma", "neural", "llm-judge"))
+    files = [*sorted((ROOT / "src/mtgender/producers").glob("*.py")), *filter(Path.is_file, locks)]
     program, mark = hashlib.sha256(b"".join(f.read_bytes() for f in files)).hexdigest(), folder / ".under-way"
     if not mark.is_file() or mark.read_text(encoding="utf-8") != program:
         shutil.rmtree(folder, ignore_errors=True)
@@ -663,7 +666,9 @@ def parser():
     for function in (prepare, infer, reading, manifest, check):
         add(function)
     add(report, (("--slowest",), {"type": int, "default": 0, "metavar": "N", "help": "also the N slowest notebooks"}))
-    add(rescore, (("--accept",), {"action": "store_true"}), (("--limit",), number))
+    add(rescore, (("--accept",), {"action": "store_true", "help": "replace what differs"}),
+        (("--limit",), {**number, "help": "a trial: only the first N pairs"}),
+        (("--begin",), {"action": "store_true", "help": "only make the folder ready, for files that are made there by other calls"}))
     model = (("--model",), {"metavar": "MODEL", "help": "checkpoint, folder or hub name of a neural metric; the command of `command`"})
     named = (("--as",), {"dest": "name", "type": one_name, "metavar": "NAME",
                          "help": "name of the folder and of the system; default: the producer's own"})
