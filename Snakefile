@@ -452,8 +452,9 @@ def produced(kind, registry, suffix):
         runs = [(name, code) for name, code in STUDY.runs(kind) if name in getattr(producers, registry)]
         if "producers" in config or "languages" in config:
             names, codes = str(config.get("producers", "")), str(config.get("languages", ""))
-            runs = [(name, code) for name in (names.split(",") if names else dict(runs))
-                    for code in (codes.split(",") if codes else STUDY.languages)]
+            asked = [(name, code) for name in (names.split(",") if names else dict(runs))
+                     for code in (codes.split(",") if codes else STUDY.languages)]
+            runs = [run for run in runs if run in asked] if "folder" in config else asked      # what there is to make again
         return [f"{PRODUCED}/{kind}/{name}/{code}.{suffix}" for name, code in runs]
     return files
 

@@ -7,6 +7,8 @@
 #   ./run_all.sh --check                make every table in results/check and compare with the committed ones
 #   ./run_all.sh --rescore [--accept]   make the committed scores and annotations again; say what differs; replace them
 #   ./run_all.sh --rescore --limit 20   a trial: their first rows only
+#   ./run_all.sh --rescore --config producers=e5-cosine languages=de,ru       those of one producer and two languages
+#   ./run_all.sh --rescore --record     also put what came of it into benchmarks/rescored.csv
 #   ./run_all.sh --lab                  open JupyterLab on the notebooks
 #   ./run_all.sh --environment producers | llm-judge | gemma | neural | slurm      what evaluators or a cluster need beside
 #   ./run_all.sh [STUDY] scored | annotated | translated         the study's producers, a job each language, into results/<study>/produced
@@ -17,7 +19,7 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
 . src/environment.sh
 
-study=studies/occupairs.yaml mode=run accept=() options=() targets=() settings=() verbose='' plain='' given_cores='' as_it_is='' dry='' extra=''
+study=studies/occupairs.yaml mode=run rescored=() options=() targets=() settings=() verbose='' plain='' given_cores='' as_it_is='' dry='' extra=''
 chosen='' in_settings='' before=''
 for argument in "$@"; do
     case $in_settings$argument in
@@ -29,12 +31,13 @@ for argument in "$@"; do
         -h | --help) sed -n '2,/^set/p' run_all.sh | sed '$d; s/^# \{0,1\}//'; exit 0 ;;
         --check | --rescore | --lab) mode=${argument#--} ;;
         --environment) mode=environment ;;
-        --accept) accept=(--accept) ;;
+        --accept) rescored+=(--accept) ;;
+        --record) rescored+=(--record benchmarks/rescored.csv) ;;
         --verbose) verbose=1 ;;
         --plain) plain=1 ;;
         *.yaml | *.yml)                           # the study, unless an option before it takes a value
             case $before in
-                '' | --check | --rescore | --lab | --accept | --verbose | --plain | -[nkpFt] | --dry-run | --keep-going | --forceall | --touch)
+                '' | --check | --rescore | --lab | --accept | --record | --verbose | --plain | -[nkpFt] | --dry-run | --keep-going | --forceall | --touch)
                     [ -z "$chosen" ] || fail "two studies: $study and $argument"
                     study=$argument chosen=1 ;;
                 *) options+=("$argument") ;;
@@ -50,7 +53,7 @@ for argument in "$@"; do
     esac
     case $argument in -*) before=$argument ;; *) before='' ;; esac
 done
-[ ${#accept[@]} -eq 0 ] || [ "$mode" = rescore ] || fail "--accept goes with --rescore"
+[ ${#rescored[@]} -eq 0 ] || [ "$mode" = rescore ] || fail "--accept and --record go with --rescore"
 
 if [ "$mode" = environment ]; then
     case $extra in
@@ -76,12 +79,21 @@ if [ "$mode" = lab ]; then
     exec .venv-lab/bin/jupyter lab --notebook-dir=notebooks ${options[@]+"${options[@]}"}
 fi
 if [ "$mode" = rescore ]; then                    # a job each producer and language, then what they made is compared
+    folder=rescore
+    for setting in ${settings[@]+"${settings[@]}"}; do
+        chosen=${setting#*=}
+        case $setting in
+            producers=*) rescored+=(--producer ${chosen//,/ }) folder+=-${chosen//,/-} ;;
+            languages=*) rescored+=(--language ${chosen//,/ }) folder+=-${chosen//,/-} ;;
+        esac
+    done
+    rescored=(rescore "$study" ${rescored[@]+"${rescored[@]}"})
     case " ${options[*]-}" in
         *' --limit'*)
             make_environment .venv-producers requirements-producers.lock
-            exec .venv-producers/bin/python -m mtgender rescore "$study" ${accept[@]+"${accept[@]}"} "${options[@]}" ;;
+            exec .venv-producers/bin/python -m mtgender "${rescored[@]}" "${options[@]}" ;;
     esac
-    targets=(scored annotated) settings+=(folder=rescore)
+    targets=(scored annotated) settings+=("folder=$folder")
 fi
 
 make_environment .venv requirements.lock
@@ -206,7 +218,10 @@ say "study $study → results/$name"
 if [ ${#targets[@]} -gt 0 ]; then
     plain=1
     make_environment .venv-producers requirements-producers.lock
-    if [ "$mode" = rescore ] && [ -z "$dry" ]; then .venv-producers/bin/python -m mtgender rescore "$study" --begin || exit; fi
+    if [ "$mode" = rescore ] && [ -z "$dry" ]; then
+        rescored+=(--out "results/$name/$folder")
+        .venv-producers/bin/python -m mtgender "${rescored[@]}" --begin || exit
+    fi
 fi
 set -m                                            # what follows has process groups of its own, which end with this script
 if [ -z "$plain" ]; then
@@ -229,7 +244,7 @@ if [ -n "$dry" ]; then
     exit $status
 fi
 if [ "$mode" = rescore ]; then                    # what could not be made is tried once more, and named
-    env -u OMP_NUM_THREADS .venv-producers/bin/python -m mtgender rescore "$study" ${accept[@]+"${accept[@]}"}
+    env -u OMP_NUM_THREADS .venv-producers/bin/python -m mtgender "${rescored[@]}"
     exit
 fi
 [ ${#targets[@]} -eq 0 ] || exit $status

@@ -1,6 +1,8 @@
 """The command line: exit statuses, one line for bad input, export, check, notebook parameters."""
 
+import hashlib
 import json
+import shutil
 import subprocess
 import sys
 
@@ -202,6 +204,29 @@ def test_rescoring_compares_scores_and_validity_test_and_accepts_what_differs(ca
         status, out, _ = call("rescore", path, "--accept")
         assert status == 0 and said in out and f"{length} (de): committed file replaced" in out
         assert table.read_text() == kept and (committed / length / "de.tsv").read_text() == scores and call("rescore", path)[0] == 0
+
+
+def test_rescoring_a_part_records_what_came_of_it(call, mini_study, repository):
+    committed, record = repository / "data/scores", repository / "benchmarks/rescored.csv"
+    shutil.copy(repository / "data/mini/de.tsv", repository / "data/mini/cs.tsv")
+    path = write(mini_study.with_name("part.yaml"), "pairs: data/mini", "languages: [cs, de]", "scores:",
+                 "  source-length: {path: data/scores/source-length}", "  other: {path: scores/noise, languages: [de]}")
+    assert call("score", "source-length", "--study", path, "--out", committed)[0] == 0
+    status, out, _ = call("rescore", path, "--producer", "source-length", "--language", "de", "--record", record)
+    assert status == 0 and out.splitlines()[1:] == ["source-length (de): the same", "1 the same, 0 different, 0 skipped"]
+    first, scores = record.read_text(), committed / "source-length/cs.tsv"
+    kept = first.splitlines()[1]
+    assert kept.startswith("data/scores/source-length/de.tsv,36,the same,0.0e+00,20") and first.splitlines()[0] == ",".join(data.RESCORED)
+    assert kept.split(",")[5] == hashlib.sha256((committed / "source-length/de.tsv").read_bytes()).hexdigest()[:12]
+    write(scores, *(scores.read_text().replace("\t2", "\t3").splitlines()))
+    assert call("rescore", path, "--producer", "source-length", "--language", "cs", "--record", record)[0] == 1
+    assert record.read_text().splitlines()[2] == kept
+    changed = record.read_text().splitlines()[1]
+    assert changed.startswith("data/scores/source-length/cs.tsv,36,6 scores differ by more than 0.0001 (largest 10),")
+    for arguments, said in ((("--producer", "nobody"), "no such scores or annotations in the study. It has source-length, other"),
+                            (("--record", record, "--limit", "5"), "--record is of whole files. Leave --limit out")):
+        status, _, error = call("rescore", path, *arguments)
+        assert status == 2 and said in error
 
 
 def test_rescoring_goes_on_where_it_was_stopped(call, mini_study, repository, monkeypatch):

@@ -96,6 +96,7 @@ def test_readme_producers_and_systems_come_from_cards_benchmark_and_tables():
     readme = (ROOT / "README.md").read_text()
     assert numbers_block(readme, "producers") == tables.readme_producers(ROOT)
     assert numbers_block(readme, "systems") == tables.readme_systems(ROOT / "tables") != ""
+    assert numbers_block(readme, "rescored") == tables.readme_rescored(ROOT)
     assert numbers_block(readme, "benchmarks") == tables.readme_benchmarks(ROOT / "benchmarks/results.csv")
 
 

@@ -46,5 +46,9 @@ def test_a_job_each_producer_and_language_then_all_is_compared(tmp_path):
         assert "  score producer=wordfreq-zipf, language=de\n" in output or "  score language=de, producer=wordfreq-zipf\n" in output
         assert {p.relative_to(made).as_posix() for p in made.rglob("*.*sv")} == {
             *(f"scores/wordfreq-zipf/{file}" for file in ("de.tsv", "fr.tsv", "validity.csv"))} and not (made / ".under-way").exists()
+        status, output = rescore(path, "--config", "producers=wordfreq-zipf,hunspell", "languages=de")
+        compared = [line for line in output.splitlines() if not line.endswith(" pairs")][-3:]
+        assert status == 0 and compared == ["wordfreq-zipf (de): the same", "hunspell (de): the same", "2 the same, 0 different, 0 skipped"]
+        assert (made.parent / "rescore-wordfreq-zipf-hunspell-de/scores/wordfreq-zipf/de.tsv").is_file() and "1/4 " in output
     finally:
         shutil.rmtree(made.parent, ignore_errors=True)

@@ -20,6 +20,7 @@ import subprocess
 import sys
 import urllib.parse
 from concurrent.futures import ProcessPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pandas as pd
@@ -264,15 +265,22 @@ def rescore(args):
     from mtgender import producers
     from mtgender.producers.run import read_card
     from mtgender.producers.validity import accept
-    if args.accept and args.limit:
-        raise InputError("--accept would replace whole files by their first rows", hint="Leave --limit out")
+    if args.limit and (args.accept or args.record):
+        raise InputError("--accept would replace whole files by their first rows" if args.accept else "--record is of whole files",
+                         hint="Leave --limit out")
     chosen = study.load(args.study)
-    out = chosen.results / (f"rescore-{args.limit}" if args.limit else "rescore")
+    wanted = [(kind, name, code, file) for kind, name, code, file in _committed_files(chosen)
+              if (not args.producer or name in args.producer) and (not args.language or code in args.language)]
+    if not wanted:
+        raise InputError("no such scores or annotations in the study", path=chosen.path,
+                         hint=f"It has {', '.join(dict.fromkeys(name for _, name, _, _ in _committed_files(chosen)))}")
+    out = args.out or chosen.results / (f"rescore-{args.limit}" if args.limit else "rescore")
     under_way = _go_on_or_begin(out)
     if args.begin:
         return 0
+    program = under_way.read_text(encoding="utf-8")
     counts, changed = {"the same": 0, "different": 0, "skipped": 0}, []
-    for kind, name, code, committed in _committed_files(chosen):
+    for kind, name, code, committed in wanted:
         registry = producers.EVALUATORS if kind == "scores" else producers.ANNOTATORS
         repeat, neutral = study.REPEAT.fullmatch(committed.name), committed.parent.name == "neutral"
         shown = f"{name} ({code}{', neutral' if neutral else ''}{f', repeat {repeat[1]}' if repeat else ''})"
@@ -289,8 +297,9 @@ def rescore(args):
             print(f"{shown}: skipped: {error}")
             counts["skipped"] += 1
             continue
+        largest = ""
         try:
-            problem = _compare_produced(committed, made, kind)
+            problem, largest = _compare_produced(committed, made, kind)
             if not problem and kind == "scores" and not args.limit and not repeat:
                 problem = _compare_validity(*(path.parents[neutral] for path in (committed, made)), code)
         except InputError as error:                             # of the committed file
@@ -299,12 +308,26 @@ def rescore(args):
         counts["different" if problem else "the same"] += 1
         if problem:
             changed.append((shown, made, committed, code))
+        if args.record and committed.is_file():
+            _record(args.record, committed, problem or "the same", largest, program)
     for shown, made, committed, code in changed if args.accept else ():
         accept(made, committed, code)
         print(f"{shown}: committed file replaced")
     under_way.unlink()                                          # the next call begins anew; one after a stop goes on
     print(", ".join(f"{n} {what}" for what, n in counts.items()))
     return 1 if counts["different"] and not args.accept else 0
+
+
+def _record(path, committed, outcome, largest, program):
+    """Put into a CSV what came of making a committed file again; rows of other files stay."""
+    rows = data.read_tsv_like(path, data.RESCORED, ",").drop(columns="line").to_dict("records") if path.is_file() else []
+    name, content = display_path(committed), committed.read_bytes()
+    row = {"file": name, "rows": content.count(b"\n") - (committed.suffix == ".tsv"),
+           "outcome": outcome.replace(",", ";").replace("\n", " "),                  # cells of our own figures hold no comma
+           "largest_relative_difference": largest, "date": f"{datetime.now(UTC):%Y-%m-%d}",
+           "sha256": hashlib.sha256(content).hexdigest()[:12], "program": program[:12]}
+    frame = pd.DataFrame([*(r for r in rows if r["file"] != name), row])[data.RESCORED].sort_values("file")
+    data.replace(path, lambda part: frame.to_csv(part, index=False, lineterminator="\n"))
 
 
 def _go_on_or_begin(folder):
@@ -329,22 +352,24 @@ def _committed_files(chosen):
 
 
 def _compare_produced(committed, made, kind, rtol=1e-4):
-    """What differs between a committed producer file and one made again; empty if nothing does."""
+    """What a committed producer file and one made again differ in (empty: nothing), and the largest relative difference of scores."""
     if not committed.is_file():
-        return "no committed file yet"
+        return "no committed file yet", ""
     old, new = data.read_lines(committed), data.read_lines(made)
     if kind == "annotations":
         ids = {json.loads(line)["segment_id"] for line in new}
         old = [line for line in old if json.loads(line)["segment_id"] in ids]
         changed = sum(a != b for a, b in zip(old, new)) + abs(len(old) - len(new))
-        return f"{changed} annotations differ" if changed else ""
+        return f"{changed} annotations differ" if changed else "", ""
     columns = new[0].split("\t")
     old, new = (data.read_tsv(p, columns).set_index("segment_id") for p in (committed, made))
     if not set(new.index) <= set(old.index):
-        return "other segments"
+        return "other segments", ""
     a, b = (f.loc[new.index, columns[1:]].astype(float).to_numpy() for f in (old, new))
-    moved = abs(a - b) > rtol * abs(a).clip(1e-12)
-    return f"{int(moved.sum())} scores differ by more than {rtol:g} (largest {abs(a - b).max():.2g})" if moved.any() else ""
+    difference = abs(a - b) / abs(a).clip(1e-12)
+    moved = int((difference > rtol).sum())
+    said = f"{moved} scores differ by more than {rtol:g} (largest {abs(a - b).max():.2g})" if moved else ""
+    return said, f"{difference.max():.1e}"
 
 
 def _compare_validity(committed, made, language):
@@ -598,7 +623,8 @@ def readme(args):
     command = [sys.executable, "-m", "snakemake", "all", "runs", "--summary", "--nolock"]
     summary = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     blocks = {"README.md": {"results": tables.readme_results(ROOT / "tables"), "claims": claims_map(summary) + "\n",
-                            "producers": tables.readme_producers(ROOT), "systems": tables.readme_systems(ROOT / "tables"),
+                            "producers": tables.readme_producers(ROOT), "rescored": tables.readme_rescored(ROOT),
+                            "systems": tables.readme_systems(ROOT / "tables"),
                             "benchmarks": tables.readme_benchmarks(ROOT / "benchmarks" / "results.csv"),
                             "found": "\n".join(filter(None, (part.findings(ROOT / "tables").strip()
                                                              for part in (joint, robustness, neutral, simulation)))) + "\n"},
@@ -668,6 +694,9 @@ def parser():
     add(report, (("--slowest",), {"type": int, "default": 0, "metavar": "N", "help": "also the N slowest notebooks"}))
     add(rescore, (("--accept",), {"action": "store_true", "help": "replace what differs"}),
         (("--limit",), {**number, "help": "a trial: only the first N pairs"}),
+        (("--producer",), {"action": "extend", "nargs": "+", "metavar": "NAME", "help": "only these; default: all of the study"}), several,
+        (("--out",), {"type": Path, "help": "folder (default results/<study>/rescore); a stopped call goes on in it"}),
+        (("--record",), {"type": Path, "metavar": "CSV", "help": "also put the outcome of each file into this table"}),
         (("--begin",), {"action": "store_true", "help": "only make the folder ready, for files that are made there by other calls"}))
     model = (("--model",), {"metavar": "MODEL", "help": "checkpoint, folder or hub name of a neural metric; the command of `command`"})
     named = (("--as",), {"dest": "name", "type": one_name, "metavar": "NAME",

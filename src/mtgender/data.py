@@ -26,6 +26,7 @@ VARIANTS = ["masculine", "feminine", "neutral"]
 MISSING = ("", "None", "NaN", "nan", "NA")
 GENDERS = ["masculine", "feminine", "not_clear", "excluded"]
 GENDER_COUNTS = ["source", "system", "language", "subset", "occupation", "isco", *GENDERS]
+RESCORED = ["file", "rows", "outcome", "largest_relative_difference", "date", "sha256", "program"]
 ID_LIST = 3  # ids named in a message
 LARGEST = 1e150  # absolute score: differences and their squares are finite
 MOST_DECIMALS = 999

@@ -5,6 +5,7 @@ Files are rewritten only when a text differs or a number moves by more than rtol
 
 from __future__ import annotations
 
+import hashlib
 import html
 import json
 import re
@@ -423,6 +424,35 @@ def readme_producers(root):
                          "languages": " ".join(sorted(card["input_sha256"])), "licence": card["licence"].split("; dictionaries: ")[0],
                          "pairs a second": speed.get("pairs_per_second", ABSENT), "MB": speed.get("megabytes", ABSENT)})
     return pd.DataFrame(rows).to_markdown(index=False, disable_numparse=True) + "\n"
+
+
+def readme_rescored(root):
+    """The README's sentence on which committed scores and annotations were made again whole, of `benchmarks/rescored.csv`.
+
+    Parameters
+    ----------
+    root : Path
+        The repository.
+
+    Returns
+    -------
+    str
+        A row counts while the committed file is the one that was compared.
+    """
+    files = {path.relative_to(root).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+             for kind, end in (("scores", "tsv"), ("annotations", "jsonl")) for path in sorted((root / "data" / kind).rglob(f"*.{end}"))}
+    rows = data.read_tsv_like(root / "benchmarks" / "rescored.csv", data.RESCORED, ",")
+    rows = rows[rows["file"].map(files) == rows["sha256"]].set_index("file")
+    same, missing = rows["outcome"] == "the same", {}
+    for name in files.keys() - rows.index:
+        producer, _, language = name.removesuffix(".tsv").removesuffix(".jsonl").split("/", 2)[2].partition("/")
+        missing.setdefault(producer, []).append(language.replace("/", " "))
+    largest = pd.to_numeric(rows.loc[same, "largest_relative_difference"]).max()
+    parts = [f"Of {len(files)} committed files {len(rows)} were made again whole, {rows['date'].min()} to {rows['date'].max()}: "
+             f"{same.sum()} the same (largest relative difference of a score {largest:.0e}), {(~same).sum()} different"
+             + "".join(f"; {name}: {outcome}" for name, outcome in rows.loc[~same, "outcome"].items())]
+    parts += ["not yet: " + "; ".join(f"{name} ({', '.join(sorted(codes))})" for name, codes in sorted(missing.items()))] if missing else []
+    return "; ".join(parts) + ".\n"
 
 
 def readme_benchmarks(path):
