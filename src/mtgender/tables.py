@@ -448,9 +448,10 @@ def readme_rescored(root):
         producer, _, language = name.removesuffix(".tsv").removesuffix(".jsonl").split("/", 2)[2].partition("/")
         missing.setdefault(producer, []).append(language.replace("/", " "))
     largest = pd.to_numeric(rows.loc[same, "largest_relative_difference"]).max()
-    parts = [f"Of {len(files)} committed files {len(rows)} were made again whole, {rows['date'].min()} to {rows['date'].max()}: "
-             f"{same.sum()} the same (largest relative difference of a score {largest:.0e}), {(~same).sum()} different"
-             + "".join(f"; {name}: {outcome}" for name, outcome in rows.loc[~same, "outcome"].items())]
+    dates = " to ".join(dict.fromkeys((rows["date"].min(), rows["date"].max())))
+    parts = [f"Of {len(files)} committed files {len(rows)} were made again whole ({dates}): "
+             f"{same.sum()} the same (largest relative difference of a score {largest:.0e}), {(~same).sum()} different",
+             *(f"{name}: {outcome}" for name, outcome in rows.loc[~same, "outcome"].items())]
     parts += ["not yet: " + "; ".join(f"{name} ({', '.join(sorted(codes))})" for name, codes in sorted(missing.items()))] if missing else []
     return "; ".join(parts) + ".\n"
 
