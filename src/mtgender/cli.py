@@ -269,11 +269,12 @@ def rescore(args):
         raise InputError("--accept would replace whole files by their first rows" if args.accept else "--record is of whole files",
                          hint="Leave --limit out")
     chosen = study.load(args.study)
-    wanted = [(kind, name, code, file) for kind, name, code, file in _committed_files(chosen)
+    files = list(_committed_files(chosen))
+    wanted = [(kind, name, code, file) for kind, name, code, file in files
               if (not args.producer or name in args.producer) and (not args.language or code in args.language)]
     if not wanted:
         raise InputError("no such scores or annotations in the study", path=chosen.path,
-                         hint=f"It has {', '.join(dict.fromkeys(name for _, name, _, _ in _committed_files(chosen)))}")
+                         hint=f"It has {', '.join(dict.fromkeys(name for _, name, _, _ in files))}")
     out = args.out or chosen.results / (f"rescore-{args.limit}" if args.limit else "rescore")
     under_way = _go_on_or_begin(out)
     if args.begin:
@@ -321,11 +322,11 @@ def rescore(args):
 def _record(path, committed, outcome, largest, program):
     """Put into a CSV what came of making a committed file again; rows of other files stay."""
     rows = data.read_tsv_like(path, data.RESCORED, ",").drop(columns="line").to_dict("records") if path.is_file() else []
-    name, content = display_path(committed), committed.read_bytes()
-    row = {"file": name, "rows": content.count(b"\n") - (committed.suffix == ".tsv"),
+    name = display_path(committed)
+    row = {"file": name, "rows": len(data.read_lines(committed)) - (committed.suffix == ".tsv"),
            "outcome": outcome.replace(",", ";").replace("\n", " "),                  # cells of our own figures hold no comma
            "largest_relative_difference": largest, "date": f"{datetime.now(UTC):%Y-%m-%d}",
-           "sha256": hashlib.sha256(content).hexdigest()[:12], "program": program[:12]}
+           "sha256": sha256(committed)[:12], "program": program[:12]}
     frame = pd.DataFrame([*(r for r in rows if r["file"] != name), row])[data.RESCORED].sort_values("file")
     data.replace(path, lambda part: frame.to_csv(part, index=False, lineterminator="\n"))
 
