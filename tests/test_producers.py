@@ -254,6 +254,32 @@ def test_what_was_made_again_takes_the_place_of_what_was_committed(fakes, tmp_pa
             accept(language)
 
 
+def test_a_neutral_file_takes_its_validity_test_along(fakes, tmp_path, monkeypatch):
+    """Rows and role lie in the folder above, beside the pairs' scores; these may not be of another version."""
+    monkeypatch.setitem(producers.EVALUATORS, "fake", Overlap)
+    neutral = occupairs().assign(neutral="Die Person kam.")
+    for folder in ("made", "committed"):
+        producers.score_language("fake", "de", neutral, tmp_path / folder, progress=False)
+        producers.validate_language("fake", "de", occupairs(), tmp_path / folder, progress=False)
+    producers.score_language("fake", "cs", occupairs(), tmp_path / "committed", progress=False)
+    made, committed = tmp_path / "made/fake", tmp_path / "committed/fake"
+
+    def accept():
+        producers.accept(made / "neutral/de.tsv", committed / "neutral/de.tsv", "de")
+
+    card, rows = ((committed / name).read_text() for name in ("card.yaml", "validity.csv"))
+    (committed / "card.yaml").write_text(card.replace("de: metric", "de: control"))
+    (committed / "validity.csv").write_text(rows.replace("1.000000", "0.250000"))
+    assert card != (committed / "card.yaml").read_text() and rows != (committed / "validity.csv").read_text()
+    accept()
+    assert (committed / "card.yaml").read_text() == card and (committed / "validity.csv").read_text() == rows
+    (committed / "card.yaml").write_text(card.replace("version: '1'", "version: '0'"))
+    (committed / "neutral/de.tsv").write_text("an older file\n")
+    with pytest.raises(InputError, match="cs were made with version 0; here: version 1"):
+        accept()
+    assert (committed / "neutral/de.tsv").read_text() == "an older file\n"
+
+
 def test_the_accepted_card_names_the_options_of_the_made_one(fakes, tmp_path):
     producers.score_language("source-length", "de", frame().assign(neutral="Die Person kam."), tmp_path / "made", progress=False)
     made, committed = (tmp_path / folder / "source-length" / "neutral" / "de.tsv" for folder in ("made", "committed"))

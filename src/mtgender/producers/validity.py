@@ -197,7 +197,8 @@ def accept(made: Path, committed: Path, language: str) -> None:
     ----------
     made, committed : Path
         The two files, each in a folder with `card.yaml` and maybe `validity.csv`. The committed folder takes over the made card, this
-        language's entries and rows; other languages that it has stay as they are.
+        language's entries and rows; other languages that it has stay as they are. Of texts with a neutral variant, in a folder `neutral`,
+        the rows and the role lie in the folder above.
     language : str
 
     Raises
@@ -206,21 +207,25 @@ def accept(made: Path, committed: Path, language: str) -> None:
         There is no such file or no entry for the language in its card; or a language that stays, which the made card does not have, was
         made with other versions or settings.
     """
-    place = committed.parent / "card.yaml"
-    card, old = read_card(made.parent / "card.yaml"), read_card(place)
-    if not made.is_file() or language not in card.get("input_sha256", {}):
+    if not made.is_file() or language not in read_card(made.parent / "card.yaml").get("input_sha256", {}):
         raise InputError(f"no such file, or no entry for {language} in its card.yaml", path=made)
-    staying = [code for code in old.get("input_sha256", {}) if code not in card["input_sha256"]]
-    refuse_mixture(place, staying, old, card)
-    entries = {key: card[key][language] for key in PER_LANGUAGE if language in card.get(key, {})}
-    card = {key: value for key, value in card.items() if key not in PER_LANGUAGE}
-    if said := re.search(" mtgender (?:score|annotate) (.*) --language ", card.pop("command")):
-        card["invocation"] = said[1]
+    folders = [(made.parent, committed.parent, PER_LANGUAGE)]
+    if committed.parent.name == "neutral" and read_rows(made.parents[1] / "validity.csv", language):
+        folders.append((made.parents[1], committed.parents[1], ("role",)))
+    for source, place, _ in folders:
+        card, old = read_card(source / "card.yaml"), read_card(place / "card.yaml")
+        staying = [code for code in old.get("input_sha256", {}) if code not in card.get("input_sha256", {})]
+        refuse_mixture(place / "card.yaml", staying, old, card)
     replace(committed, lambda part: shutil.copyfile(made, part))
-    update_card(place, card, language, **entries)
-    rows = read_rows(made.with_name("validity.csv"), language)
-    if rows:
-        _write_rows(committed.with_name("validity.csv"), language, rows)
+    for source, place, keys in folders:
+        card = read_card(source / "card.yaml")
+        entries = {key: card[key][language] for key in keys if language in card.get(key, {})}
+        card = {key: value for key, value in card.items() if key not in PER_LANGUAGE}
+        if said := re.search(" mtgender (?:score|annotate) (.*) --language ", card.pop("command")):
+            card["invocation"] = said[1]
+        update_card(place / "card.yaml", card, language, **entries)
+        if rows := read_rows(source / "validity.csv", language):
+            _write_rows(place / "validity.csv", language, rows)
 
 
 def read_rows(path: Path, language: str | None = None) -> list[dict[str, str]]:
