@@ -30,8 +30,16 @@ if [ -n "$all" ]; then
     neural=$!
     pytest -n "$(cores)" --dist loadfile --no-loadscope-reorder ${options[@]+"${options[@]}"} || status=$?
     say "pytest, producers"
-    OMP_NUM_THREADS="$(cores)" .venv-producers/bin/python -m pytest -o addopts=-ra tests/test_producers.py tests/test_producer_adapters.py \
-        tests/test_translators.py tests/test_few_shot.py tests/test_generate.py tests/test_llm_detector.py -k "not translators or language_model" ${options[@]+"${options[@]}"} || status=$?
+    producers() {
+        .venv-producers/bin/python -m pytest -o addopts=-ra "$@" -k "not translators or language_model" ${options[@]+"${options[@]}"}
+    }
+    second="$(mktemp)"                              # two halves side by side; the second one's output follows
+    producers tests/test_llm_detector.py tests/test_generate.py tests/test_translators.py tests/test_few_shot.py >"$second" 2>&1 &
+    half=$!
+    producers tests/test_producers.py tests/test_producer_adapters.py || status=$?
+    wait "$half" || status=$?
+    cat "$second"
+    rm "$second"
     wait "$neural" || say "no .venv-neural: the tests of COMET and MetricX are skipped"
     say "pytest, neural metrics"
     [ ! -x .venv-neural/bin/pytest ] || .venv-neural/bin/python -m pytest -o addopts=-ra tests/test_neural.py \

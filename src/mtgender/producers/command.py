@@ -6,9 +6,6 @@ import shlex
 import subprocess
 import tempfile
 from collections.abc import Sequence
-from contextlib import suppress
-from threading import Thread
-from typing import BinaryIO
 
 import numpy as np
 
@@ -49,13 +46,14 @@ def written_lines(command: Sequence[str], lines: Sequence[str], hint: str = "", 
     """
     given, pieces, size = "".join(line + "\n" for line in lines).encode(), [], 0
     most = OUTPUT + 100 * len(given)
-    with tempfile.TemporaryFile() as said:
+    with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as said:      # a file, which a program need not read to its end
+        asked.write(given)
+        asked.seek(0)
         try:
-            process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, env=env)
+            process = subprocess.Popen(command, stdin=asked, stdout=subprocess.PIPE, stderr=said, env=env)
         except OSError as error:
             raise InputError(f"{command[0]} cannot be run: {error.strerror}", hint=hint) from None
         with process:
-            Thread(target=_feed, args=(process.stdin, given), daemon=True).start()
             while piece := process.stdout.read1(1 << 16):
                 pieces.append(piece)
                 size += len(piece)
@@ -71,14 +69,6 @@ def written_lines(command: Sequence[str], lines: Sequence[str], hint: str = "", 
     except UnicodeDecodeError:
         raise InputError(f"{command[0]} wrote something that is not UTF-8") from None
     return written.removesuffix("\n").split("\n") if written else []
-
-
-def _feed(stdin: BinaryIO, given: bytes) -> None:
-    with suppress(BrokenPipeError):        # a program need not read all
-        stdin.write(given)
-        stdin.flush()
-    with suppress(BrokenPipeError):
-        stdin.close()
 
 
 class Command:
